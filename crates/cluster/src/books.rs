@@ -126,16 +126,19 @@ impl Ledger {
         parts
     }
 
-    /// What came of what was due until `end`, counted from the beginning of the measured load.
-    pub fn balance(&self, state: &State, end: Nanos, due: &dyn Due) -> Balance {
-        let Spent { nobody, unknown, late } = self.spent(state, end);
+    /// What came of what was due until `end`, counted from the beginning of the measured load; of somebody whom a change reached late it may
+    /// have an end of its own, but not behind `cut`.
+    pub fn balance(&self, state: &State, (end, cut): (Nanos, Nanos), due: &dyn Due) -> Balance {
+        let Spent { nobody, unknown, late } = self.spent(state, (end, cut));
         let (mut unknown, mut otherwise, mut changed_late) = (count(&unknown, due), 0, Nanos::ZERO);
         for (member, [told, untold, planned]) in &late {
             let late = self.late(state, *member);
-            let told_until = told.keys().map(|(_, to)| *to).max().unwrap_or_default();
+            let until = |spans: &Spans| spans.keys().map(|(_, to)| *to).max().unwrap_or_default();
+            let (told_until, known_until) = (until(told), until(told).max(until(untold)));
             for (revision, at) in &late {
                 let change = state.changes.iter().find(|change| change.revision == *revision);
-                let by = change.map_or(Nanos::ZERO, |change| told_until.min(*at).since(change.effective_at));
+                let until = if *at == Nanos::NEVER { told_until } else { known_until.min(*at) };
+                let by = change.map_or(Nanos::ZERO, |change| until.since(change.effective_at));
                 changed_late = changed_late.max(by);
             }
             let told = count(told, &*due.of_late(&late));
@@ -159,7 +162,7 @@ impl Ledger {
     }
 
     /// When nobody had slots, and when nobody knows what became of them.
-    fn spent(&self, state: &State, planned_end: Nanos) -> Spent {
+    fn spent(&self, state: &State, (planned_end, cut): (Nanos, Nanos)) -> Spent {
         let mut spent = Spent::default();
         let members: BTreeSet<u16> = self.parts.keys().map(|id| id.member).collect();
         let late: BTreeSet<u16> = members.into_iter().filter(|member| !self.late(state, *member).is_empty()).collect();
@@ -206,7 +209,7 @@ impl Ledger {
                 let next = all.get(place + 1).map_or(Nanos::NEVER, |(next, _)| *next);
                 // A load that somebody else knows of another way may be over later there.
                 let is_late = late.contains(&id.member);
-                let end = if is_late { Nanos::NEVER } else { planned_end };
+                let end = if is_late { cut.max(planned_end) } else { planned_end };
                 let to = gave(id).min(next).min(end).max(from);
                 let told = had.until.unwrap_or(had.covered).clamp(from, to);
                 let may_have = match (had.until, self.lost.get(&id.member)) {

@@ -278,7 +278,7 @@ pub fn look_at(bytes: &[u8]) {
         let mut ledger = Ledger::default();
         past.news.iter().for_each(|(_, member, news)| ledger.news(*member, news));
         past.losses.iter().for_each(|(member, until)| ledger.lost(*member, *until));
-        let _ = ledger.balance(&past.state, Nanos::from_millis(60_000), &Nothing);
+        let _ = ledger.balance(&past.state, (Nanos::from_millis(60_000), Nanos::NEVER), &Nothing);
     }
 }
 

@@ -42,6 +42,8 @@ const FETCH_AGAIN: Nanos = Nanos::from_millis(2_000);
 const MISSING_MAX: Nanos = Nanos::from_millis(5_000);
 /// The time is not known after so long: it cannot take part.
 const PROBES_WITHIN: Nanos = Nanos::from_millis(20_000);
+/// A change that is learned of late is followed so much later than now: all threads hear of it by then.
+const FOLLOWS_AFTER: Nanos = Nanos::from_millis(30);
 /// A part that is learned of late begins so much later than now.
 const BEGINS_AFTER: Nanos = Nanos::from_millis(100);
 /// Without any answer for so long, a worker that is to go with its leader goes.

@@ -147,6 +147,10 @@ impl Timeline {
     pub fn change(&mut self, change: &Change) {
         let at = change.effective_at;
         self.revision = change.revision;
+        // Of a load that is over nothing is left to be changed.
+        if self.paused.is_none() && self.end.is_some_and(|end| at >= end) {
+            return;
+        }
         match (&change.what, self.paused.take()) {
             (What::Rate(stages), paused) => self.change_rate(stages, at, paused),
             (What::Users(stages), paused) => self.change_users(stages, at, paused),
@@ -308,6 +312,21 @@ mod tests {
         let timeline = changed(open(&[stage(2, 2, 4_000)]), &[(750, hold)]);
         let millis: Vec<u64> = starts(&schedule(&timeline)).iter().map(|at| (at.0 + 1) / 1_000_000).collect();
         assert_eq!(millis, [0, 500, 1_250, 2_250]);
+    }
+
+    /// It is heard of late, when nothing is left that it could change.
+    #[test]
+    fn a_load_that_is_over_stays_over() {
+        let ten = Some(Nanos::from_millis(10_000));
+        let whats = [What::Rate(vec![stage(9, 9, 60_000)]), What::Pause, What::Resume, What::End];
+        for what in whats {
+            let timeline = changed(open(&[stage(2, 2, 10_000)]), &[(12_000, what)]);
+            assert_eq!((timeline.end(), timeline.is_paused(), timeline.revision()), (ten, false, 1));
+            assert_eq!(starts(&schedule(&timeline)).len(), 20);
+        }
+        let users = What::Users(vec![level(9, 9, 60_000)]);
+        let timeline = changed(closed(&[level(3, 3, 10_000)], Some(10_000)), &[(10_000, users)]);
+        assert_eq!((timeline.end(), count(&timeline, 12_000)), (ten, 3));
     }
 
     #[test]

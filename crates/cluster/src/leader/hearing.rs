@@ -251,6 +251,7 @@ impl Leader {
             && self.run.as_ref().is_some_and(|run| run.number == self.state.run)
         {
             // Nobody else has led meanwhile: those who get ready go on with it.
+            self.orders.resume(&mut self.state);
             self.follow_again(now);
         } else if self.state.phase == Phase::Running && is_ours {
             self.run = Some(Run::taken_over(now, &self.state));

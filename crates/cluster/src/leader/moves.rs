@@ -122,7 +122,7 @@ impl Leader {
     /// The run ends when too few have been left for a while: those who come back have had their time.
     pub(super) fn look_who_is_left(&mut self, now: Nanos) {
         let Some(run) = &self.run else { return };
-        let is_left = |seat: &&Seat| seat.lost.is_none() || seat.has_left;
+        let is_left = |seat: &&Seat| seat.lost.is_none() || seat.has_done;
         let left = run.seats.iter().filter(is_left).count();
         let is_enough = left >= self.setting.min_workers || left + self.new_ones(now).len() >= self.setting.min_workers;
         let Some(run) = &mut self.run else { return };

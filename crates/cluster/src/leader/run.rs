@@ -71,6 +71,8 @@ pub(super) struct Seat {
     pub(super) lost: Option<(Nanos, bool)>,
     /// It takes no further part.
     pub(super) has_left: bool,
+    /// It has done all that was its own.
+    pub(super) has_done: bool,
     /// It has slots, or had.
     pub(super) has_part: bool,
     /// It was told that it is a member, and has to get ready; it joins then.
@@ -388,6 +390,7 @@ impl Leader {
                 && let Some(seat) = run.seats.get_mut(usize::from(number))
             {
                 seat.has_left = true;
+                seat.has_done |= is_over;
                 run.has_ended |= is_over;
                 is_fenced |= !is_over && seat.lost.is_none();
             }
@@ -472,6 +475,9 @@ impl Leader {
         let Some((run, started)) = self.run.as_ref().and_then(|run| Some((run, run.started?))) else { return false };
         let order = self.order.as_ref();
         let ends_at = order.and_then(|order| order.ends_at.map(|ends_at| started + order.warmup + ends_at));
-        run.has_ended || self.state.wish > Wish::Run || ends_at.is_none_or(|ends_at| now >= ends_at)
+        // While its clock stands still whoever was given up comes back, where others may have what was its own.
+        let is_open = |ends_at| ends_at == Nanos::NEVER && order.is_some_and(|order| order.can_move);
+        let is_past = ends_at.is_none_or(|ends_at| now >= ends_at || ends_at == Nanos::NEVER && !is_open(ends_at));
+        run.has_ended || self.state.wish > Wish::Run || is_past
     }
 }

@@ -85,7 +85,7 @@ impl World {
         }
         let due = self.due(&leader.state().changes);
         let end = due.timeline().end().unwrap_or(Nanos::NEVER);
-        let balance = tally.ledger.balance(leader.state(), end, &due);
+        let balance = tally.ledger.balance(leader.state(), (end, Nanos::NEVER), &due);
         let started: u64 = tally.counts.values().sum();
         let whole = self.starts(&due);
         let (planned, really) = (whole.len() as u64, self.made.len() as u64);

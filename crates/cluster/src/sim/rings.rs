@@ -130,7 +130,7 @@ impl World {
         past.losses.iter().for_each(|(member, until)| ledger.lost(*member, *until));
         let due = self.due(&past.state.changes);
         let (planned, end) = (self.starts(&due).len() as u64, due.timeline().end().unwrap_or(Nanos::NEVER));
-        let balance = ledger.balance(&past.state, end, &due);
+        let balance = ledger.balance(&past.state, (end, Nanos::NEVER), &due);
         Ok(Some(ByRings { planned, started: counts.values().sum(), balance, has_strangers }))
     }
 

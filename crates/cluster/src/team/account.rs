@@ -61,6 +61,10 @@ impl Account {
 
     /// A member has told something, with what is to be done as it stands.
     pub(super) fn news(&mut self, state: &State, member: u16, known: Option<Introduction>, news: News) {
+        // Of a change that nobody has made nothing is kept.
+        if matches!(news, News::Follows { revision, .. } if revision as usize > state.changes.len()) {
+            return;
+        }
         self.ledger.news(member, &news);
         self.telling.knows_more();
         let seen = self.seen.entry(member).or_default();
@@ -205,7 +209,8 @@ impl Account {
         // What is behind that was planned for nobody.
         let end = self.early.map_or(end, |early| end.min(early));
         let due = PlanDue { plan: &self.plan, teller: &self.teller, timelines: self.teller.timelines() };
-        let balance = self.ledger.balance(state, end, &due);
+        let cut = if is_stopped || self.early.is_some() { end } else { Nanos::NEVER };
+        let balance = self.ledger.balance(state, (end, cut), &due);
         let workers = in_order(std::mem::take(&mut self.seen));
         let books = Books {
             undelivered: if is_stopped { 0 } else { balance.undelivered },

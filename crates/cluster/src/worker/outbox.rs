@@ -53,10 +53,11 @@ impl Outbox {
 
     /// One more to tell.
     pub(super) fn push(&mut self, news: News) {
-        // It is said once.
-        if matches!(news, News::Gone { .. }) && std::mem::replace(&mut self.is_last, true) {
+        // It is said once, and nothing behind it.
+        if self.is_last {
             return;
         }
+        self.is_last = matches!(news, News::Gone { .. });
         if let Some(unkept) = &mut self.unkept {
             unkept.push_back(news.clone());
         }

@@ -3,7 +3,7 @@
 use pacing::change::Change;
 use pacing::{Nanos, Segment};
 
-use super::{Act, BEGINS_AFTER, Outbox, OwnRun, PartOf, Probes, Sender, Stage, Worker};
+use super::{Act, BEGINS_AFTER, FOLLOWS_AFTER, Outbox, OwnRun, PartOf, Probes, Sender, Stage, Worker};
 use crate::words::{Lease, Member, Met, News, Phase, State, Wish};
 
 impl Worker {
@@ -165,6 +165,7 @@ impl Worker {
             }
         }
         run.lost = self.state.tenures.len();
+        let mut is_first = false;
         while let Some(tenure) = self.state.tenures.get(run.begun).filter(|tenure| tenure.is_granted) {
             let place = run.begun as u16;
             run.begun += 1;
@@ -181,9 +182,19 @@ impl Worker {
             };
             let part = PartOf { run: run.run, boot: run.boot, part: run.parts };
             run.parts += 1;
+            is_first |= part.part == 0;
             let error = Nanos(offset.round_trip.0 / 2);
             self.acts.push_back(Act::Begin { part, tenure: place, segment, from, started, error });
         }
+        if is_first {
+            self.follows_from_the_beginning(life);
+        }
+        self.take_orders(number, life);
+    }
+
+    /// Users that wait go on, or all of it ends.
+    fn take_orders(&mut self, number: u16, life: (u64, u32)) {
+        let Some(run) = &mut self.run else { return };
         run.rounds.resize(self.state.rounds.len(), Nanos::ZERO);
         for (scenario, (known, at)) in run.rounds.iter_mut().zip(&self.state.rounds).enumerate() {
             if std::mem::replace(known, *at) != *at {
@@ -208,15 +219,24 @@ impl Worker {
     /// The load was changed: it follows, and says from when on.
     fn hear_of_changes(&mut self, life: (u64, u32), started: Nanos, now: Nanos) {
         let Some(run) = &mut self.run else { return };
+        let mut outbox = self.boxes.iter_mut().find(|(of, _)| *of == life).map(|(_, outbox)| outbox);
         for change in self.state.changes.iter().skip(run.changes) {
             // What is past was started as it was before. Of one that has begun nothing, all of it is yet to come.
-            let soon = (now + BEGINS_AFTER).since(started + run.warmup);
+            let soon = (now + FOLLOWS_AFTER).since(started + run.warmup);
             let at = if run.parts > 0 { soon.max(change.effective_at) } else { change.effective_at };
-            if let Some((_, outbox)) = self.boxes.iter_mut().find(|(of, _)| *of == life) {
+            if let Some(outbox) = outbox.as_mut().filter(|_| run.parts > 0) {
                 outbox.push(News::Follows { revision: change.revision, at });
             }
             self.acts.push_back(Act::Change(Change { effective_at: at, ..change.clone() }));
         }
         run.changes = run.changes.max(self.state.changes.len());
+    }
+
+    /// A life begins its first part: it follows all that was changed before, from its instants on.
+    fn follows_from_the_beginning(&mut self, life: (u64, u32)) {
+        let Some((_, outbox)) = self.boxes.iter_mut().find(|(of, _)| *of == life) else { return };
+        for change in &self.state.changes {
+            outbox.push(News::Follows { revision: change.revision, at: change.effective_at });
+        }
     }
 }
