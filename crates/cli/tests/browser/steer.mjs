@@ -47,7 +47,10 @@ async function holdsBack(page, urlPattern) {
   session.on("Fetch.requestPaused", ({ requestId }) => held.push(requestId));
   await session.send("Fetch.enable", { patterns: [{ urlPattern, requestStage: "Response" }] });
   return async () => {
-    while (held.length === 0) await new Promise((wake) => setTimeout(wake, 20));
+    for (const until = Date.now() + PATIENCE; held.length === 0;) {
+      assert.ok(Date.now() < until, "no answer comes");
+      await new Promise((wake) => setTimeout(wake, 20));
+    }
     const come = page.waitForResponse((answer) => answer.request().method() === "POST");
     for (const requestId of held) await session.send("Fetch.continueRequest", { requestId });
     await session.send("Fetch.disable");
