@@ -124,7 +124,10 @@ impl Leader {
         let Some(run) = &self.run else { return };
         let is_left = |seat: &&Seat| seat.lost.is_none() || seat.has_done;
         let left = run.seats.iter().filter(is_left).count();
-        let is_enough = left >= self.setting.min_workers || left + self.new_ones(now).len() >= self.setting.min_workers;
+        // What is in flight has its time.
+        let is_over = self.state.wish > Wish::Run || self.is_past(now);
+        let is_enough =
+            is_over || left >= self.setting.min_workers || left + self.new_ones(now).len() >= self.setting.min_workers;
         let Some(run) = &mut self.run else { return };
         if is_enough {
             run.few_since = None;

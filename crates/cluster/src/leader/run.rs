@@ -141,6 +141,8 @@ impl Run {
             seat.joins = !seat.has_part && seat.lost.is_none() && !seat.has_left;
         }
         self.wants_move = true;
+        // Those who came back may be heard again.
+        self.few_since = None;
         self.since = now;
     }
 
@@ -470,14 +472,19 @@ impl Leader {
         }
     }
 
+    /// The time of the load is over.
+    pub(super) fn is_past(&self, now: Nanos) -> bool {
+        let (Some(order), Some(run)) = (&self.order, &self.run) else { return false };
+        let ends_at = run.started.zip(order.ends_at).map(|(started, ends_at)| started + order.warmup + ends_at);
+        ends_at.is_some_and(|ends_at| now >= ends_at)
+    }
+
     /// The load is over, or is to be: those whom nobody counted on any more may come back, while there is something to do.
     fn may_end(&self, now: Nanos) -> bool {
-        let Some((run, started)) = self.run.as_ref().and_then(|run| Some((run, run.started?))) else { return false };
-        let order = self.order.as_ref();
-        let ends_at = order.and_then(|order| order.ends_at.map(|ends_at| started + order.warmup + ends_at));
+        let Some(run) = self.run.as_ref().filter(|run| run.started.is_some()) else { return false };
         // While its clock stands still whoever was given up comes back, where others may have what was its own.
-        let is_open = |ends_at| ends_at == Nanos::NEVER && order.is_some_and(|order| order.can_move);
-        let is_past = ends_at.is_none_or(|ends_at| now >= ends_at || ends_at == Nanos::NEVER && !is_open(ends_at));
-        run.has_ended || self.state.wish > Wish::Run || is_past
+        let is_open = |ends_at| ends_at != Nanos::NEVER || self.order.as_ref().is_some_and(|order| order.can_move);
+        let has_time = self.order.as_ref().and_then(|order| order.ends_at).is_some_and(is_open);
+        run.has_ended || self.state.wish > Wish::Run || !has_time || self.is_past(now)
     }
 }

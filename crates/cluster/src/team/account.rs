@@ -209,7 +209,12 @@ impl Account {
         // What is behind that was planned for nobody.
         let end = self.early.map_or(end, |early| end.min(early));
         let due = PlanDue { plan: &self.plan, teller: &self.teller, timelines: self.teller.timelines() };
-        let cut = if is_stopped || self.early.is_some() { end } else { Nanos::NEVER };
+        let cut = match self.early {
+            Some(_) => end,
+            // Who has not heard that the load is to end sooner goes on until it is stopped.
+            None if is_stopped => self.until.map_or(end, |until| until.max(end)),
+            None => Nanos::NEVER,
+        };
         let balance = self.ledger.balance(state, (end, cut), &due);
         let workers = in_order(std::mem::take(&mut self.seen));
         let books = Books {

@@ -128,6 +128,11 @@ impl Outbox {
         }
     }
 
+    /// The last of it is there, whether it is told or not.
+    pub(super) fn is_last(&self) -> bool {
+        self.is_last
+    }
+
     /// All is told, and nothing more comes.
     pub(super) fn is_done(&self) -> bool {
         self.is_last && self.sent.is_none() && self.waiting.is_empty()

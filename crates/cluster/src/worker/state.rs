@@ -165,12 +165,14 @@ impl Worker {
             }
         }
         run.lost = self.state.tenures.len();
+        // What it has said to be over begins nothing more.
+        let goes_on = self.boxes.iter().any(|(of, outbox)| *of == life && !outbox.is_last());
         let mut is_first = false;
         while let Some(tenure) = self.state.tenures.get(run.begun).filter(|tenure| tenure.is_granted) {
             let place = run.begun as u16;
             run.begun += 1;
             let own = tenure.moves.iter().filter(|(_, to)| *to == number).map(|(slot, _)| *slot);
-            let Some(segment) = Segment::of_slots(own) else { continue };
+            let Some(segment) = Segment::of_slots(own).filter(|_| goes_on) else { continue };
             let soon = now + BEGINS_AFTER;
             #[cfg(test)]
             let soon = if crate::sim::strikes(crate::sim::Bug::LateBurst) { Nanos::ZERO } else { soon };
