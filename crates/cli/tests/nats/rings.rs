@@ -55,6 +55,12 @@ fn bare(report: &Value) -> Value {
     report["verdict"]["link"] = Value::Null;
     // In the order in which they came to their ends; so it is not said which is the busiest.
     report["verdict"]["busiest_shard"] = Value::Null;
+    for (text, thread) in [("text", "thread "), ("text_zh", "线程 ")] {
+        let said = report["verdict"][text].as_str().unwrap_or_default();
+        let numberless = |rest: &str| rest.trim_start_matches(|sign: char| sign.is_ascii_digit()).to_owned();
+        let parts: Vec<String> = said.split(thread).map(numberless).collect();
+        report["verdict"][text] = parts.join(thread).into();
+    }
     if let Some(shards) = report["generator"]["shards"].as_array_mut() {
         shards.sort_by_key(Value::to_string);
     }
