@@ -34,6 +34,9 @@ pub trait Due {
 /// Spans of time, with the slots that have them.
 type Spans = BTreeMap<(Nanos, Nanos), Vec<u16>>;
 
+/// Revisions of changes that reached somebody late, and from when on they are followed.
+type Late = Vec<(u32, Nanos)>;
+
 /// The books of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
@@ -129,21 +132,22 @@ impl Ledger {
     /// What came of what was due until `end`, counted from the beginning of the measured load; of somebody whom a change reached late it may
     /// have an end of its own, but not behind `cut`.
     pub fn balance(&self, state: &State, (end, cut): (Nanos, Nanos), due: &dyn Due) -> Balance {
-        let Spent { nobody, unknown, late } = self.spent(state, (end, cut));
+        let all_late = self.late(state);
+        let Spent { nobody, unknown, late } = self.spent(state, (end, cut), &all_late);
         let (mut unknown, mut otherwise, mut changed_late) = (count(&unknown, due), 0, Nanos::ZERO);
         for (member, [told, untold, planned]) in &late {
-            let late = self.late(state, *member);
+            let late = &all_late[member];
             let until = |spans: &Spans| spans.keys().map(|(_, to)| *to).max().unwrap_or_default();
             let (told_until, known_until) = (until(told), until(told).max(until(untold)));
-            for (revision, at) in &late {
+            for (revision, at) in late {
                 let change = state.changes.iter().find(|change| change.revision == *revision);
                 let until = if *at == Nanos::NEVER { told_until } else { known_until.min(*at) };
                 let by = change.map_or(Nanos::ZERO, |change| until.since(change.effective_at));
                 changed_late = changed_late.max(by);
             }
-            let told = count(told, &*due.of_late(&late));
+            let told = count(told, &*due.of_late(late));
             // What was not told, it may have done as it was to be done.
-            let known: Vec<_> = late.into_iter().filter(|(_, at)| *at != Nanos::NEVER).collect();
+            let known: Vec<_> = late.iter().filter(|(_, at)| *at != Nanos::NEVER).copied().collect();
             let untold = count(untold, &*due.of_late(&known));
             unknown += untold;
             otherwise += (told + untold) as i64 - count(planned, due) as i64;
@@ -152,20 +156,20 @@ impl Ledger {
         Balance { undelivered, unknown, otherwise, changed_late, stood_still }
     }
 
-    /// Changes that a member follows from a later instant on, or of which it has told nothing: never.
-    fn late(&self, state: &State, member: u16) -> Vec<(u32, Nanos)> {
-        let follows = |change: &Change| {
+    /// Members with changes that they follow from a later instant on, or of which they have told nothing: never.
+    fn late(&self, state: &State) -> BTreeMap<u16, Late> {
+        let follows = |member: u16, change: &Change| {
             let at = self.follows.get(&(member, change.revision)).copied().unwrap_or(Nanos::NEVER);
             (at > change.effective_at).then_some((change.revision, at))
         };
-        state.changes.iter().filter_map(follows).collect()
+        let members: BTreeSet<u16> = self.parts.keys().map(|id| id.member).collect();
+        let of = |member| (member, state.changes.iter().filter_map(|change| follows(member, change)).collect::<Late>());
+        members.into_iter().map(of).filter(|(_, late)| !late.is_empty()).collect()
     }
 
     /// When nobody had slots, and when nobody knows what became of them.
-    fn spent(&self, state: &State, (planned_end, cut): (Nanos, Nanos)) -> Spent {
+    fn spent(&self, state: &State, (planned_end, cut): (Nanos, Nanos), late: &BTreeMap<u16, Late>) -> Spent {
         let mut spent = Spent::default();
-        let members: BTreeSet<u16> = self.parts.keys().map(|id| id.member).collect();
-        let late: BTreeSet<u16> = members.into_iter().filter(|member| !self.late(state, *member).is_empty()).collect();
         let moves = Moves::of(state);
         let parts = self.with_unheard(state);
         // Slot by slot: who had it, in the order of tenures.
@@ -208,7 +212,7 @@ impl Ledger {
                 // Whoever comes next began when it was sure that nobody else had it.
                 let next = all.get(place + 1).map_or(Nanos::NEVER, |(next, _)| *next);
                 // A load that somebody else knows of another way may be over later there.
-                let is_late = late.contains(&id.member);
+                let is_late = late.contains_key(&id.member);
                 let end = if is_late { cut.max(planned_end) } else { planned_end };
                 let to = gave(id).min(next).min(end).max(from);
                 let told = had.until.unwrap_or(had.covered).clamp(from, to);

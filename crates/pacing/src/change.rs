@@ -39,6 +39,18 @@ pub struct Change {
     pub what: What,
 }
 
+/// Changes as they hold for somebody whom some reached later, or never: by their revisions, from which instant on. Behind one that never
+/// came nothing is followed.
+pub fn followed<'a>(all: &'a [Change], late: &'a [(u32, Nanos)]) -> impl Iterator<Item = Change> + 'a {
+    let mut last = Nanos::ZERO;
+    let holds = move |change: &Change| {
+        let at = late.iter().find(|(revision, _)| *revision == change.revision);
+        last = at.map_or(change.effective_at, |(_, at)| *at).max(last);
+        Change { effective_at: last, ..change.clone() }
+    };
+    all.iter().map(holds).take_while(|change| change.effective_at < Nanos::NEVER)
+}
+
 /// What a load does over time.
 #[derive(Clone, Debug)]
 pub enum Course {

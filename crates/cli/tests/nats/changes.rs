@@ -1,6 +1,5 @@
 //! A load that is changed while whoever leads is out of reach: each worker goes on as before until it hears of it, and the books say so.
 
-use std::collections::BTreeMap;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -8,7 +7,7 @@ use serde_json::Value;
 
 use super::binary::{onrush, report, text};
 use super::rings::{imported_at_end, rings_of_workers};
-use super::scene::{LEADER, RATE, Scene, TOKEN};
+use super::scene::{LEADER, RATE, Scene, TOKEN, started_by};
 use super::target::Truth;
 use super::{of_workers, started};
 
@@ -49,12 +48,7 @@ fn a_change_that_comes_late() {
     let late = report["workers"]["changed_late_s"].as_f64().expect("a time");
     // What was slowed down late has started more.
     assert!(otherwise > 0 && (0.2..10.0).contains(&late), "{otherwise} after {late} s: {:#}", report["workers"]);
-    let mut each: BTreeMap<String, u64> = BTreeMap::new();
-    for one in report["workers"]["each"].as_array().expect("workers") {
-        let name = one["name"].as_str().expect("a name").to_owned();
-        *each.entry(name).or_default() += one["started"].as_u64().expect("a number");
-    }
-    assert_eq!(truth.of, each);
+    assert_eq!(truth.of, started_by(&report));
     let imported = imported_at_end(&rings_of_workers(&scene));
     assert_eq!(is_accounted_for(&imported, came), otherwise);
     for name in ["undelivered", "otherwise", "changed_late_s"] {

@@ -180,6 +180,17 @@ pub(crate) fn signal(child: &Child, signal: Signal) {
     kill_process(Pid::from_child(child), signal).expect("it is there");
 }
 
+/// What each worker has started that has started anything: one that came back is there once for each of its lives.
+pub(crate) fn started_by(report: &Value) -> BTreeMap<String, u64> {
+    let mut of: BTreeMap<String, u64> = BTreeMap::new();
+    for each in report["workers"]["each"].as_array().expect("workers") {
+        let name = each["name"].as_str().expect("a name").to_owned();
+        *of.entry(name).or_default() += each["started"].as_u64().expect("a number");
+    }
+    of.retain(|_, started| *started > 0);
+    of
+}
+
 /// The books, held against what the target saw.
 #[derive(Debug)]
 pub(crate) struct Judged {
@@ -206,14 +217,7 @@ impl Judged {
         assert!(planned.abs_diff(started + undelivered + unknown) <= slack, "{shown}");
         assert!((started..=started + unknown + slack).contains(&came), "{shown}");
         if unknown == 0 {
-            // One that came back is there once for each of its lives.
-            let mut of: BTreeMap<String, u64> = BTreeMap::new();
-            for each in workers["each"].as_array().expect("workers") {
-                let name = each["name"].as_str().expect("a name").to_owned();
-                *of.entry(name).or_default() += each["started"].as_u64().expect("a number");
-            }
-            of.retain(|_, started| *started > 0);
-            assert_eq!(truth.of, of, "{shown}");
+            assert_eq!(truth.of, started_by(report), "{shown}");
             judged.rows_agree(report);
         }
         judged

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pacing::change::{Change, Course, Timeline};
+use pacing::change::{Change, Course, Timeline, followed};
 use pacing::open::{Schedule, Spacing, Starts};
 use pacing::{Nanos, Segment};
 
@@ -25,16 +25,7 @@ impl<'a> ScheduleDue<'a> {
     /// The load, as whoever has these changes then knows it.
     pub(super) fn timeline(&self) -> Timeline {
         let mut timeline = Timeline::new(Course::Rate(self.planned.clone()), Some(self.planned.end()));
-        let mut last = Nanos::ZERO;
-        for change in self.changes {
-            let at = self.late.iter().find(|(revision, _)| *revision == change.revision);
-            let effective_at = at.map_or(change.effective_at, |(_, at)| *at).max(last);
-            if effective_at == Nanos::NEVER {
-                break;
-            }
-            last = effective_at;
-            timeline.change(&Change { effective_at, ..change.clone() });
-        }
+        followed(self.changes, &self.late).for_each(|change| timeline.change(&change));
         timeline
     }
 }

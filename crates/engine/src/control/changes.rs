@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use driver::Clock;
-use pacing::change::{Change, Course, Timeline, What};
+use pacing::change::{Change, Course, Timeline, What, followed};
 use pacing::{Lost, Nanos};
 
 use super::Refused;
@@ -202,15 +202,8 @@ impl Changes {
     /// The same as somebody has them whom some changes reached later, or never: by their revisions, from which instant on.
     pub(crate) fn timelines_of_late(&self, late: &[(u32, Nanos)]) -> Vec<Arc<Timeline>> {
         let folded = self.folded();
-        let (mut timelines, mut last) = (folded.planned.clone(), Nanos::ZERO);
-        for change in &folded.all {
-            let at = late.iter().find(|(revision, _)| *revision == change.revision);
-            let effective_at = at.map_or(change.effective_at, |(_, at)| *at).max(last);
-            if effective_at == Nanos::NEVER {
-                break;
-            }
-            last = effective_at;
-            let change = Change { effective_at, ..change.clone() };
+        let mut timelines = folded.planned.clone();
+        for change in followed(&folded.all, late) {
             Arc::make_mut(&mut timelines[change.scenario]).change(&change);
         }
         timelines
