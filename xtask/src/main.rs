@@ -4,22 +4,29 @@
 
 mod bench;
 mod dist;
+mod guard;
 mod install;
 mod million;
 mod picture;
+mod processes;
 mod served;
 mod suite;
+mod testing;
 
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
+use testing::Testing;
+
 const USAGE: &str = "usage: cargo xtask VERB
 
   check              formatting, and clippy with warnings denied
-  test [--long]      every test; --long runs the sums over ten million exchanges, and
-                     the books of every load with every way to end, and everything
-                     once more beside two programs that never rest
+  test [--long]      every test; --long runs the sums over ten million exchanges, the books of every load with every way to
+                     end, workers on a bus, the packages in clean roots, every fuzzer, and everything once more as --busy
+  test --times       the same, with the time of each test and of each unit of the build
+  test --busy [N]    the same on a machine that is disturbed at instants drawn from the seed N; judges as many claims
+  test --names       writes xtask/tests.txt, the list of all tests, and runs none
   fuzz [--seconds N] each fuzzer for N seconds (default 10), on the nightly toolchain; what it finds is new each time
   fuzz --runs N      N inputs for each fuzzer, the same ones each time: what fails here is the commit's doing
   sim --seed N       one seed of the simulated world, event by event
@@ -44,8 +51,10 @@ fn main() -> ExitCode {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let done = match words.as_slice() {
         ["check"] => check(),
-        ["test"] => test(false),
-        ["test", "--long"] => test(true),
+        ["test", rest @ ..] if Testing::read(rest).is_some() => guard::run(rest),
+        // The two halves that `test` starts.
+        ["guard", rest @ ..] => guard::guard(rest),
+        ["suite", rest @ ..] if let Some(testing) = Testing::read(rest) => testing::test(&testing),
         ["fuzz"] => fuzz(&Fuzzing::Explore { seconds: 10 }),
         ["fuzz", "--seconds", seconds] if let Ok(seconds) = seconds.parse() => fuzz(&Fuzzing::Explore { seconds }),
         ["fuzz", "--runs", runs] if let Ok(runs) = runs.parse() => fuzz(&Fuzzing::Repeat { runs }),
@@ -111,109 +120,6 @@ fn reference() -> Result<(), Failure> {
     run(cargo(&words).env("ONRUSH_WRITE_REFERENCE", "1"))?;
     let words = ["test", "--package", "scenario", "the_published"];
     run(cargo(&words).env("ONRUSH_WRITE_REFERENCE", "1"))
-}
-
-fn test(is_long: bool) -> Result<(), Failure> {
-    install::ensure("nginx", "nginx-light", &["/usr/sbin/nginx", "/usr/local/sbin/nginx", "/usr/bin/nginx"])?;
-    // A network of its own for the test that uses up ports, and a Python for the tools of others.
-    install::ensure("ip", "iproute2", &["/usr/sbin/ip", "/sbin/ip", "/usr/bin/ip"])?;
-    install::ensure("python3", "python3", &["/usr/bin/python3", "/usr/local/bin/python3"])?;
-    if !Command::new("python3").args(["-c", "import venv, ensurepip"]).output().is_ok_and(|done| done.status.success())
-    {
-        install::install("python3-venv")?;
-    }
-    for (program, package) in [
-        ("curl", "curl"),
-        ("openssl", "openssl"),
-        ("wrk", "wrk"),
-        ("ab", "apache2-utils"),
-        ("h2load", "nghttp2-client"),
-        ("nghttpd", "nghttp2-server"),
-        // Completions and manual pages are tried where they are used.
-        ("zsh", "zsh"),
-        ("fish", "fish"),
-        ("groff", "groff-base"),
-        // A terminal of any size, for what takes the whole of it.
-        ("tmux", "tmux"),
-        // What figures are exported to.
-        ("prometheus", "prometheus"),
-        ("influxd", "influxdb"),
-    ] {
-        install::ensure(program, package, &[&format!("/usr/bin/{program}"), &format!("/usr/sbin/{program}")])?;
-    }
-    install::go_tools()?;
-    install::node_peer()?;
-    install::browser()?;
-    install::autobahn()?;
-    if is_long {
-        install::oha()?;
-    } else if !install::has_oha() {
-        println!("oha is not here, and building it takes minutes: its sample is the judge; --long builds it");
-    }
-    suite::run_all(&test_threads())?;
-    if is_long {
-        run(&mut cargo(&["test", "--package", "engine", "--features", "dns", "resolve"]))?;
-        install::nats_server()?;
-        install::sshd()?;
-        run(&mut cargo(&["test", "--package", "onrush", "--features", "nats", "--test", "nats"]))?;
-        run(&mut cargo(&["test", "--package", "cluster", "--features", "nats", "--test", "strangers"]))?;
-        for workers in ["1000", "10000"] {
-            let words = ["test", "--release", "--package", "cluster", "--features", "nats", "--test", "crowd"];
-            run(cargo(&words).env("ONRUSH_WORKERS", workers))?;
-        }
-        dist::dist(dist::Extent::Checked)?;
-        beside_busy_loops()?;
-        for (package, test) in [("target", "sums"), ("target", "ruler"), ("onrush", "books")] {
-            let words = ["test", "--release", "--package", package, "--test", test];
-            run(cargo(&words).env("ONRUSH_LONG", "1"))?;
-        }
-    }
-    Ok(())
-}
-
-/// Many tests wait for programs that they have started: two cores can do more than two at a time. Those that measure take turns.
-const TEST_THREADS_MIN: usize = 4;
-
-fn test_threads() -> String {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    cores.max(TEST_THREADS_MIN).to_string()
-}
-
-/// Tests that look at times, and how often each passes one after the other: those that take minutes, less often.
-const TIMED: [(&str, &str, usize); 4] =
-    [("driver", "stamps", 20), ("target", "truth", 20), ("target", "ruler", 10), ("onrush", "trust", 4)];
-
-/// Programs that take all the cores can give them; they end with the value.
-struct BusyLoops(Vec<std::process::Child>);
-
-impl BusyLoops {
-    fn start() -> Result<Self, Failure> {
-        let one = || Command::new("sh").args(["-c", "while :; do :; done"]).spawn();
-        let loops = (0..2).map(|_| one()).collect::<Result<_, _>>();
-        Ok(Self(loops.map_err(|error| format!("sh does not start: {error}"))?))
-    }
-}
-
-impl Drop for BusyLoops {
-    fn drop(&mut self) {
-        for child in &mut self.0 {
-            // It may have ended by itself; then there is nothing to end.
-            let _ = child.kill();
-            let _ = child.wait();
-        }
-    }
-}
-
-/// A machine that is disturbed fails no test: the whole suite once, and each test that looks at times again and again.
-fn beside_busy_loops() -> Result<(), Failure> {
-    let _busy = BusyLoops::start()?;
-    suite::run_all(&test_threads())?;
-    for (package, test, runs) in TIMED {
-        for _ in 0..runs {
-            run(&mut cargo(&["test", "--package", package, "--test", test]))?;
-        }
-    }
-    Ok(())
 }
 
 /// One seed of the simulated world, event by event.

@@ -1,143 +1,129 @@
-//! All tests of the workspace. They are built once; then two test programs run at a time, since most of them wait for others most of
-//! the time. What a program says is printed when it is over, so that nothing is mixed.
+//! All tests of the workspace: built once, then each run in a process of its own, several at a time.
 
-use std::collections::VecDeque;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
+mod busy;
+mod names;
+mod programs;
+mod runner;
+mod times;
+
+use std::collections::BTreeMap;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use serde::Deserialize;
+use crate::{Failure, processes};
+use programs::Case;
+use runner::{Outcome, Running};
 
-use crate::{Failure, cargo, root, run};
+/// Tests that take longest begin first: by program, and by the beginning of a name.
+const LONGEST: [(&str, &str); 3] = [("cluster/cluster", "simulated"), ("onrush/browser", ""), ("onrush/books", "")];
 
-/// Test programs that run at a time.
-const LANES: usize = 2;
-/// Those that take longest begin first.
-const LONGEST: [(&str, &str); 3] = [("onrush", "cli"), ("engine", "engine"), ("onrush", "trust")];
-
-/// Lines of a failure that are told again at the end.
+/// Lines of a failure that are told.
 const TOLD_LINES: usize = 60;
 
-/// What cargo says of something that it has built.
-#[derive(Deserialize)]
-struct Message {
-    reason: String,
-    #[serde(default)]
-    manifest_path: PathBuf,
-    target: Option<Target>,
-    profile: Option<Profile>,
-    executable: Option<PathBuf>,
-    /// What the compiler says of our code; of that of others it says nothing.
-    message: Option<Diagnostic>,
+/// How the suite runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Options {
+    /// Prints the time of each test and each unit of the build.
+    pub(crate) is_timed: bool,
+    /// On a machine that is disturbed, at instants drawn from this seed.
+    pub(crate) busy: Option<u64>,
+    /// Writes the list of tests and runs none.
+    pub(crate) writes_names: bool,
 }
 
-#[derive(Deserialize)]
-struct Diagnostic {
-    rendered: Option<String>,
+/// Wall and CPU time of what is no test.
+struct Step {
+    name: &'static str,
+    wall: f64,
+    cpu: f64,
 }
 
-#[derive(Deserialize)]
-struct Target {
-    name: String,
+/// Runs something that waits for all that it starts, and notes what it took.
+fn step<T>(name: &'static str, steps: &mut Vec<Step>, run: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    let (begun, before) = (Instant::now(), processes::cpu_time_of_ended_children());
+    let done = run()?;
+    let cpu = (processes::cpu_time_of_ended_children() - before).as_secs_f64();
+    steps.push(Step { name, wall: begun.elapsed().as_secs_f64(), cpu });
+    Ok(done)
 }
 
-#[derive(Deserialize)]
-struct Profile {
-    test: bool,
-}
-
-/// A test program.
-struct Program {
-    package: String,
-    name: String,
-    /// Where it runs, as under `cargo test`.
-    folder: PathBuf,
-    executable: PathBuf,
-}
-
-/// Runs every test; the first program that fails is the last that begins.
-pub(crate) fn run_all(test_threads: &str) -> Result<(), Failure> {
-    let mut programs = build()?;
-    let place = |program: &Program| {
-        let found = LONGEST.iter().position(|(package, name)| program.package == *package && program.name == *name);
+/// Runs every test. All run, whichever fails.
+pub(crate) fn run_all(options: Options) -> Result<(), Failure> {
+    let mut steps = Vec::new();
+    let mut cases = step("build of all tests", &mut steps, || programs::build(options.is_timed))?;
+    if options.writes_names {
+        return names::write(&cases);
+    }
+    let listed = names::compare(&cases);
+    let rank = |case: &Case| {
+        let (program, test) = (case.program.title(), &case.tests[0]);
+        let found = LONGEST.iter().position(|(title, prefix)| program == *title && test.starts_with(prefix));
         found.unwrap_or(LONGEST.len())
     };
-    programs.sort_by_key(place);
-    println!("{} test programs, {LANES} at a time", programs.len());
-    let (queue, failed) = (Mutex::new(VecDeque::from(programs)), AtomicBool::new(false));
-    let lane = || -> Result<(), Failure> {
-        while !failed.load(Ordering::Relaxed) {
-            let Some(program) = queue.lock().expect("no lane panics").pop_front() else { break };
-            if let Err(failure) = program.run(test_threads) {
-                failed.store(true, Ordering::Relaxed);
-                return Err(failure);
-            }
-        }
-        Ok(())
-    };
-    std::thread::scope(|scope| {
-        let lanes: Vec<_> = (0..LANES).map(|_| scope.spawn(lane)).collect();
-        let ends: Vec<_> = lanes.into_iter().map(|lane| lane.join().expect("no lane panics")).collect();
-        ends.into_iter().collect::<Result<(), Failure>>()
+    cases.sort_by_key(rank);
+    let outcomes = step("all tests", &mut steps, || match options.busy {
+        Some(seed) => run_beside_disturbances(cases, seed),
+        None => run_cases(cases, &Running::default()),
     })?;
-    run(&mut cargo(&["test", "--workspace", "--doc", "--quiet"]))
+    let differing = times::keep(&outcomes, options.busy.is_some())?;
+    times::print_programs(&outcomes);
+    if options.is_timed {
+        times::print_tests(&outcomes);
+        times::print_units(&programs::timings_page())?;
+    }
+    for step in &steps {
+        println!("{}: {:.1} s, CPU {:.1} s", step.name, step.wall, step.cpu);
+    }
+    judge(&outcomes, [listed, differing])
 }
 
-/// Builds all tests; gives the programs. A warning fails it, in code that only the first build has too.
-fn build() -> Result<Vec<Program>, Failure> {
-    let words = ["test", "--workspace", "--no-run", "--message-format", "json"];
-    let mut command = cargo(&words);
-    println!("+ {command:?}");
-    let done = command.current_dir(root()).stderr(Stdio::inherit()).output();
-    let done = done.map_err(|error| format!("{command:?} does not start: {error}"))?;
-    let text = String::from_utf8_lossy(&done.stdout);
-    let messages: Vec<Message> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-    let said: Vec<&str> = messages.iter().filter_map(|one| one.message.as_ref()?.rendered.as_deref()).collect();
-    said.iter().for_each(|said| eprintln!("{said}"));
-    if !done.status.success() {
-        return Err(format!("{command:?} ended with {}", done.status));
-    }
-    if !said.is_empty() {
-        return Err(format!("{command:?} warned of {} things", said.len()));
-    }
-    let programs: Vec<Program> = messages.into_iter().filter_map(Program::of).collect();
-    if programs.is_empty() { Err("cargo has built no tests".to_owned()) } else { Ok(programs) }
-}
-
-impl Program {
-    fn of(message: Message) -> Option<Self> {
-        let is_test = message.reason == "compiler-artifact" && message.profile?.test;
-        let folder = message.manifest_path.parent()?.to_owned();
-        let manifest = std::fs::read_to_string(&message.manifest_path).ok()?;
-        let package = manifest.lines().find_map(|line| line.strip_prefix("name = "))?.trim_matches('"').to_owned();
-        let program = Self { package, name: message.target?.name, folder, executable: message.executable? };
-        is_test.then_some(program)
-    }
-
-    fn run(&self, test_threads: &str) -> Result<(), Failure> {
-        let Self { package, name, .. } = self;
-        println!("+ {package}/{name}");
-        let began = Instant::now();
-        let mut command = Command::new(&self.executable);
-        command.current_dir(&self.folder).env("RUST_TEST_THREADS", test_threads);
-        command.env("CARGO_MANIFEST_DIR", &self.folder).stdin(Stdio::null());
-        // Random cases are the same in each run: what fails here is the commit's doing. `cargo test` draws others.
-        command.env("PROPTEST_RNG_SEED", "1");
-        let done = command.output().map_err(|error| format!("{package}/{name} does not start: {error}"))?;
-        let said = [&done.stdout[..], &done.stderr[..]].map(|text| String::from_utf8_lossy(text).into_owned());
-        let took = began.elapsed().as_secs_f64();
-        println!("= {package}/{name}: {} after {took:.1} s\n{}{}", done.status, said[0], said[1]);
-        if done.status.success() {
-            return Ok(());
+fn run_cases(cases: Vec<Case>, running: &Running) -> Result<Vec<Outcome>, Failure> {
+    let mut left: BTreeMap<String, usize> = BTreeMap::new();
+    cases.iter().for_each(|case| *left.entry(case.program.title()).or_default() += 1);
+    println!("{} tests of {} programs, each in a process of its own", cases.len(), left.len());
+    let left = Mutex::new(left);
+    runner::run(cases, running, &|outcome| {
+        let title = outcome.case.program.title();
+        if !outcome.has_passed() {
+            println!("FAILED {}: {}\n{}", outcome.case.name(), outcome.ended(), outcome.output);
         }
-        let lines: Vec<&str> = said.iter().flat_map(|text| text.lines()).collect();
-        let last = lines[lines.len().saturating_sub(TOLD_LINES)..].join("\n");
-        Err(format!(
-            "{last}\n{package}/{name} ended with {}; again: cargo test --package {package}, or {}",
-            done.status,
-            self.executable.display()
-        ))
-    }
+        let mut left = left.lock().expect("no lane panics");
+        let count = left.get_mut(&title).expect("each has its count");
+        *count -= 1;
+        if *count == 0 {
+            println!("= {title}");
+        }
+    })
+}
+
+fn run_beside_disturbances(cases: Vec<Case>, seed: u64) -> Result<Vec<Outcome>, Failure> {
+    println!("beside programs that never rest, a disk that is written to, and a thief of time with seed {seed}");
+    let running = Running::default();
+    let _spinners = busy::Spinners::start()?;
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| busy::write_and_sync(&running));
+        scope.spawn(|| busy::steal(&running, seed));
+        let outcomes = run_cases(cases, &running);
+        writer.join().expect("the writer does not panic")?;
+        outcomes
+    })
+}
+
+/// The last word: failures with the lines that repeat them, and what is wrong beside them.
+fn judge(outcomes: &[Outcome], others: [Result<(), Failure>; 2]) -> Result<(), Failure> {
+    let failed: Vec<&Outcome> = outcomes.iter().filter(|outcome| !outcome.has_passed()).collect();
+    let tests = |outcomes: &[&Outcome]| outcomes.iter().map(|outcome| outcome.case.tests.len()).sum::<usize>();
+    let all: Vec<&Outcome> = outcomes.iter().collect();
+    let mut wrong: Vec<String> = failed.iter().map(|outcome| told(outcome)).collect();
+    wrong.extend(others.into_iter().filter_map(Result::err));
+    println!("tests: {} passed, {} failed", tests(&all) - tests(&failed), tests(&failed));
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n\n")) }
+}
+
+fn told(outcome: &Outcome) -> String {
+    let lines: Vec<&str> = outcome.output.lines().collect();
+    let last = lines[lines.len().saturating_sub(TOLD_LINES)..].join("\n");
+    let (case, program) = (&outcome.case, &outcome.case.program);
+    let again = if program.is_whole { String::new() } else { format!(" --exact {}", case.tests[0]) };
+    format!("{last}\n{} ended with {}; again: {}{again}", case.name(), outcome.ended(), program.executable.display())
 }

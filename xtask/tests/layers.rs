@@ -5,7 +5,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
-const LAYERS: [(&str, u8); 22] = [
+const LAYERS: [(&str, u8); 23] = [
+    ("claims", 0),
     ("wire", 1),
     ("plan", 1),
     ("pacing", 1),

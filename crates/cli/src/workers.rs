@@ -44,7 +44,7 @@ const LATE_NEWS_AFAR: Nanos = Nanos::from_millis(15_000);
 /// From the moment when all are ready to the start.
 const START_LEAD_AFAR: Nanos = Nanos::from_millis(2_000);
 /// Whoever sends for workers elsewhere may have so many.
-const _: () = assert!(HOSTS_MAX as u64 <= WORKERS_MAX);
+const _: () = core::assert!(HOSTS_MAX as u64 <= WORKERS_MAX);
 
 /// Who carries out a load, if somebody else does. Or what is said instead.
 pub(crate) fn team(

@@ -4,6 +4,9 @@
 
 #![expect(clippy::print_stdout, reason = "figures are what it is for")]
 
+#[macro_use]
+extern crate claims;
+
 mod nats_server;
 
 use std::time::Duration;

@@ -189,5 +189,5 @@ impl std::fmt::Debug for Streamed {
     }
 }
 
-const _: () = assert!(READER_BYTES_MAX >= (KEPT_FACTOR + 1) * ON_THE_WAY_BYTES_MAX);
-const _: () = assert!(ON_THE_WAY_MIN * 2 * CHUNK_BYTES_MAX <= ON_THE_WAY_BYTES_MAX);
+const _: () = core::assert!(READER_BYTES_MAX >= (KEPT_FACTOR + 1) * ON_THE_WAY_BYTES_MAX);
+const _: () = core::assert!(ON_THE_WAY_MIN * 2 * CHUNK_BYTES_MAX <= ON_THE_WAY_BYTES_MAX);

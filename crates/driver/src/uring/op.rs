@@ -57,7 +57,7 @@ impl Op {
 const TEMPLATE_MARK: u64 = 1 << 63;
 const TEMPLATE_LENGTH_SHIFT: u32 = 50;
 pub(super) const TEMPLATE_GENERATION_MASK: u32 = (1 << (TEMPLATE_LENGTH_SHIFT - 32)) - 1;
-const _: () = assert!(SMALL_TEMPLATE_BYTES < 1 << (63 - TEMPLATE_LENGTH_SHIFT));
+const _: () = core::assert!(SMALL_TEMPLATE_BYTES < 1 << (63 - TEMPLATE_LENGTH_SHIFT));
 
 pub(super) fn template_data(socket: Socket, length: usize) -> u64 {
     let generation = u64::from(socket.generation & TEMPLATE_GENERATION_MASK);

@@ -137,4 +137,4 @@ pub(super) fn on_failure(reader: &mut Reader<'_>, node: &Node) -> Read<OnFailure
     }
 }
 
-const _: () = assert!(crate::tree::DEPTH_MAX <= DEPTH_MAX, "what can be written can be carried out");
+const _: () = core::assert!(crate::tree::DEPTH_MAX <= DEPTH_MAX, "what can be written can be carried out");

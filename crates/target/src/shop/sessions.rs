@@ -18,14 +18,14 @@ pub(crate) const SESSIONS_MAX: usize = STRIPES * STRIPE_SESSIONS_MAX;
 pub(crate) const USER_BYTES_MAX: usize = 64;
 /// What all sessions take at most.
 const MEMORY_BYTES_MAX: usize = 128 << 20;
-const _: () = assert!(
+const _: () = core::assert!(
     SESSIONS_MAX * (size_of::<Place>() + USER_BYTES_MAX + Cart::BYTES_MAX) <= MEMORY_BYTES_MAX,
     "all sessions with long names and full carts stay within the bound"
 );
 
 /// Bits of an id that say where its session lies; those above count who lay there before.
 const PLACE_BITS: u32 = SESSIONS_MAX.trailing_zeros();
-const _: () = assert!(SESSIONS_MAX.is_power_of_two() && PLACE_BITS < 32, "places are bits of an id");
+const _: () = core::assert!(SESSIONS_MAX.is_power_of_two() && PLACE_BITS < 32, "places are bits of an id");
 
 /// A session, by name: no other has it as long as the server runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,157 @@
+//! The test programs of the workspace: built once, each of them knows its tests.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use crate::{Failure, cargo, root};
+
+/// Programs that have one start for all their tests: what they share costs more than they do.
+const WHOLE: [(&str, &str); 1] = [("onrush", "browser")];
+
+/// What cargo says of something that it has built.
+#[derive(Deserialize)]
+struct Message {
+    reason: String,
+    #[serde(default)]
+    manifest_path: PathBuf,
+    target: Option<Target>,
+    profile: Option<Profile>,
+    executable: Option<PathBuf>,
+    /// What the compiler says of our code; of that of others it says nothing.
+    message: Option<Diagnostic>,
+}
+
+#[derive(Deserialize)]
+struct Diagnostic {
+    rendered: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Target {
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct Profile {
+    test: bool,
+}
+
+/// A test program.
+#[derive(Debug)]
+pub(crate) struct Program {
+    pub(crate) package: String,
+    pub(crate) name: String,
+    /// Where it runs, as under `cargo test`.
+    folder: PathBuf,
+    pub(crate) executable: PathBuf,
+    /// All its tests run in one process.
+    pub(crate) is_whole: bool,
+}
+
+/// A test, or all those of a program that is run whole.
+#[derive(Clone, Debug)]
+pub(crate) struct Case {
+    pub(crate) program: Arc<Program>,
+    /// The tests that it stands for: one, but of a program that is run whole.
+    pub(crate) tests: Vec<String>,
+}
+
+impl Case {
+    /// Like `engine/engine run::tests::ends`.
+    pub(crate) fn name(&self) -> String {
+        let test = if self.program.is_whole { "(all)" } else { &self.tests[0] };
+        format!("{} {test}", self.program.title())
+    }
+
+    pub(crate) fn test_names(&self) -> impl Iterator<Item = String> {
+        self.tests.iter().map(|test| format!("{} {test}", self.program.title()))
+    }
+}
+
+impl Program {
+    fn of(message: Message) -> Option<Self> {
+        let is_test = message.reason == "compiler-artifact" && message.profile?.test;
+        let folder = message.manifest_path.parent()?.to_owned();
+        let manifest = std::fs::read_to_string(&message.manifest_path).ok()?;
+        let package = manifest.lines().find_map(|line| line.strip_prefix("name = "))?.trim_matches('"').to_owned();
+        let name = message.target?.name;
+        let is_whole = WHOLE.contains(&(&package, &name));
+        let program = Self { package, name, folder, executable: message.executable?, is_whole };
+        is_test.then_some(program)
+    }
+
+    pub(crate) fn title(&self) -> String {
+        format!("{}/{}", self.package, self.name)
+    }
+
+    /// The program, as `cargo test` would start it.
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::new(&self.executable);
+        command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder).stdin(Stdio::null());
+        // Random cases are the same in each run: what fails here is the commit's doing. `cargo test` draws others.
+        command.env("PROPTEST_RNG_SEED", "1");
+        command
+    }
+
+    /// What the program lists, with these words more.
+    fn list(&self, words: &[&str]) -> Result<Vec<String>, Failure> {
+        let mut command = self.command();
+        command.args(["--list", "--format", "terse"]).args(words).stderr(Stdio::inherit());
+        let listed = command.output().map_err(|error| format!("{} does not start: {error}", self.title()))?;
+        let text = String::from_utf8_lossy(&listed.stdout);
+        Ok(text.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect())
+    }
+
+    fn cases(self) -> Result<Vec<Case>, Failure> {
+        // The child of another test is ignored, and no test.
+        let ignored = if self.is_whole { Vec::new() } else { self.list(&["--ignored"])? };
+        let tests: Vec<String> = self.list(&[])?.into_iter().filter(|test| !ignored.contains(test)).collect();
+        let program = Arc::new(self);
+        if program.is_whole {
+            return Ok(vec![Case { program, tests }]);
+        }
+        Ok(tests.into_iter().map(|test| Case { program: program.clone(), tests: vec![test] }).collect())
+    }
+}
+
+/// Where cargo writes how long each unit of a build took.
+pub(crate) fn timings_page() -> PathBuf {
+    root().join("target/cargo-timings/cargo-timing.html")
+}
+
+/// Builds all tests; gives them. A warning fails it, in code that only the first build has too.
+pub(crate) fn build(is_timed: bool) -> Result<Vec<Case>, Failure> {
+    let mut command = cargo(&["test", "--workspace", "--no-run", "--message-format", "json"]);
+    command.args(is_timed.then_some("--timings"));
+    println!("+ {command:?}");
+    let done = command.current_dir(root()).stderr(Stdio::inherit()).output();
+    let done = done.map_err(|error| format!("{command:?} does not start: {error}"))?;
+    let text = String::from_utf8_lossy(&done.stdout);
+    let messages: Vec<Message> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let said: Vec<&str> = messages.iter().filter_map(|one| one.message.as_ref()?.rendered.as_deref()).collect();
+    said.iter().for_each(|said| eprintln!("{said}"));
+    if !done.status.success() {
+        return Err(format!("{command:?} ended with {}", done.status));
+    }
+    if !said.is_empty() {
+        return Err(format!("{command:?} warned of {} things", said.len()));
+    }
+    let programs = messages.into_iter().filter_map(Program::of);
+    let cases: Vec<Vec<Case>> = programs.map(Program::cases).collect::<Result<_, _>>()?;
+    let cases: Vec<Case> = cases.into_iter().flatten().collect();
+    if cases.is_empty() { Err("cargo has built no tests".to_owned()) } else { Ok(cases) }
+}
+
+/// A folder below `target` for what a run of the suite writes.
+pub(crate) fn folder() -> Result<PathBuf, Failure> {
+    let folder = root().join("target/suite");
+    create(&folder)?;
+    Ok(folder)
+}
+
+pub(crate) fn create(folder: &Path) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))
+}

@@ -1,0 +1,110 @@
+//! What each test took and judged: kept in `target/suite`, printed as tables, and compared between a quiet machine and a busy one.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::programs;
+use super::runner::Outcome;
+use crate::Failure;
+
+/// Units of the build that are printed.
+const UNITS_MAX: usize = 60;
+
+/// Writes what was seen; on a busy machine, compares it with the last run on a quiet one.
+pub(crate) fn keep(outcomes: &[Outcome], is_busy: bool) -> Result<Result<(), Failure>, Failure> {
+    let folder = programs::folder()?;
+    let (quiet, busy) = (folder.join("quiet.tsv"), folder.join("busy.tsv"));
+    let mut rows: Vec<String> = outcomes.iter().map(row).collect();
+    rows.sort();
+    let file = if is_busy { &busy } else { &quiet };
+    let text = format!("test\twall s\tCPU s\tclaims\n{}\n", rows.join("\n"));
+    std::fs::write(file, text).map_err(|error| format!("{}: {error}", file.display()))?;
+    Ok(if is_busy { compare(outcomes, &quiet) } else { Ok(()) })
+}
+
+fn row(outcome: &Outcome) -> String {
+    let (wall, cpu) = (outcome.wall.as_secs_f64(), outcome.cpu.as_secs_f64());
+    format!("{}\t{wall:.3}\t{cpu:.2}\t{}", outcome.case.name(), outcome.claims)
+}
+
+/// A test that judges fewer claims on a busy machine looks away there.
+fn compare(outcomes: &[Outcome], quiet: &Path) -> Result<(), Failure> {
+    let Ok(text) = std::fs::read_to_string(quiet) else {
+        return Err(format!("no claims to compare with in {}: run cargo xtask test first", quiet.display()));
+    };
+    let kept: BTreeMap<&str, u64> = text.lines().skip(1).filter_map(read_row).collect();
+    let differing: Vec<String> = outcomes
+        .iter()
+        .filter_map(|outcome| {
+            let before = kept.get(outcome.case.name().as_str()).copied();
+            let is_same = before == Some(outcome.claims) || !outcome.has_passed();
+            (!is_same).then(|| format!("  {}: {} claims, {before:?} on a quiet machine", outcome.case.name(), outcome.claims))
+        })
+        .collect();
+    if differing.is_empty() {
+        println!("claims: as many as on a quiet machine, in each of {} tests", outcomes.len());
+        return Ok(());
+    }
+    Err(format!("tests that do not judge the same claims on a busy machine:\n{}", differing.join("\n")))
+}
+
+fn read_row(line: &str) -> Option<(&str, u64)> {
+    let mut fields = line.split('\t');
+    Some((fields.next()?, fields.nth(2)?.parse().ok()?))
+}
+
+/// A line for each program.
+pub(crate) fn print_programs(outcomes: &[Outcome]) {
+    let mut sums: BTreeMap<String, (usize, f64, f64, u64)> = BTreeMap::new();
+    for outcome in outcomes {
+        let sum = sums.entry(outcome.case.program.title()).or_default();
+        sum.0 += outcome.case.tests.len();
+        sum.1 += outcome.wall.as_secs_f64();
+        sum.2 += outcome.cpu.as_secs_f64();
+        sum.3 += outcome.claims;
+    }
+    println!("{:<28} {:>6} {:>9} {:>9} {:>9}", "program", "tests", "test s", "CPU s", "claims");
+    for (title, (tests, wall, cpu, claims)) in &sums {
+        println!("{title:<28} {tests:>6} {wall:>9.1} {cpu:>9.1} {claims:>9}");
+    }
+    let (tests, wall, cpu, claims) = sums
+        .values()
+        .fold((0, 0.0, 0.0, 0), |all, one| (all.0 + one.0, all.1 + one.1, all.2 + one.2, all.3 + one.3));
+    println!("{:<28} {tests:>6} {wall:>9.1} {cpu:>9.1} {claims:>9}", "all");
+}
+
+/// A line for each test, the longest first.
+pub(crate) fn print_tests(outcomes: &[Outcome]) {
+    let mut sorted: Vec<&Outcome> = outcomes.iter().collect();
+    sorted.sort_by_key(|outcome| std::cmp::Reverse(outcome.wall));
+    println!("{:>9} {:>9} {:>7}  test", "wall s", "CPU s", "claims");
+    for outcome in sorted {
+        let (wall, cpu) = (outcome.wall.as_secs_f64(), outcome.cpu.as_secs_f64());
+        println!("{wall:>9.2} {cpu:>9.2} {:>7}  {}", outcome.claims, outcome.case.name());
+    }
+}
+
+/// What cargo writes of a unit of a build.
+#[derive(Deserialize)]
+struct Unit {
+    name: String,
+    version: String,
+    target: String,
+    duration: f64,
+}
+
+/// The units of the last build, the longest first. Cargo tells their wall time alone.
+pub(crate) fn print_units(page: &Path) -> Result<(), Failure> {
+    let text = std::fs::read_to_string(page).map_err(|error| format!("{}: {error}", page.display()))?;
+    let list = text.split_once("const UNIT_DATA = ").and_then(|(_, rest)| rest.split_once("];"));
+    let list = list.map(|(list, _)| format!("{list}]")).ok_or("cargo's page of timings has no list of units")?;
+    let mut units: Vec<Unit> = serde_json::from_str(&list).map_err(|error| format!("{}: {error}", page.display()))?;
+    units.sort_by(|one, other| other.duration.total_cmp(&one.duration));
+    println!("{} units of the build in {:.1} s of wall time", units.len(), units.iter().map(|unit| unit.duration).sum::<f64>());
+    for unit in units.iter().take(UNITS_MAX) {
+        println!("{:>9.2}  {} {}{}", unit.duration, unit.name, unit.version, unit.target);
+    }
+    Ok(())
+}

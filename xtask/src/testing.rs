@@ -1,0 +1,144 @@
+//! The verb `test`: what it needs, the suite, and what takes longer.
+
+use std::process::Command;
+use std::time::Instant;
+
+use crate::suite::{self, Options};
+use crate::{Failure, Fuzzing, cargo, dist, fuzz, install, processes, run};
+
+/// Of a run that draws by itself.
+const BUSY_SEED: u64 = 1;
+/// For each fuzzer of the long suite.
+const FUZZ_SECONDS: u32 = 10;
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Testing {
+    is_long: bool,
+    options: Options,
+}
+
+impl Testing {
+    /// The words behind the verb; none, when they make no sense.
+    pub(crate) fn read(words: &[&str]) -> Option<Self> {
+        let mut testing = Self::default();
+        let mut words = words.iter().peekable();
+        while let Some(word) = words.next() {
+            match *word {
+                "--long" => testing.is_long = true,
+                "--times" => testing.options.is_timed = true,
+                "--names" => testing.options.writes_names = true,
+                "--busy" => {
+                    let seed = words.peek().and_then(|next| next.parse().ok());
+                    words.next_if(|_| seed.is_some());
+                    testing.options.busy = Some(seed.unwrap_or(BUSY_SEED));
+                }
+                _ => return None,
+            }
+        }
+        Some(testing)
+    }
+}
+
+/// Runs every test; below a guard, which ends what is left.
+pub(crate) fn test(testing: &Testing) -> Result<(), Failure> {
+    install_all(testing.is_long)?;
+    suite::run_all(testing.options)?;
+    if testing.is_long { long() } else { Ok(()) }
+}
+
+fn install_all(is_long: bool) -> Result<(), Failure> {
+    install::ensure("nginx", "nginx-light", &["/usr/sbin/nginx", "/usr/local/sbin/nginx", "/usr/bin/nginx"])?;
+    // A network of its own for the test that uses up ports, and a Python for the tools of others.
+    install::ensure("ip", "iproute2", &["/usr/sbin/ip", "/sbin/ip", "/usr/bin/ip"])?;
+    install::ensure("python3", "python3", &["/usr/bin/python3", "/usr/local/bin/python3"])?;
+    if !Command::new("python3").args(["-c", "import venv, ensurepip"]).output().is_ok_and(|done| done.status.success())
+    {
+        install::install("python3-venv")?;
+    }
+    for (program, package) in [
+        ("curl", "curl"),
+        ("openssl", "openssl"),
+        ("wrk", "wrk"),
+        ("ab", "apache2-utils"),
+        ("h2load", "nghttp2-client"),
+        ("nghttpd", "nghttp2-server"),
+        // Completions and manual pages are tried where they are used.
+        ("zsh", "zsh"),
+        ("fish", "fish"),
+        ("groff", "groff-base"),
+        // A terminal of any size, for what takes the whole of it.
+        ("tmux", "tmux"),
+        // What figures are exported to.
+        ("prometheus", "prometheus"),
+        ("influxd", "influxdb"),
+    ] {
+        install::ensure(program, package, &[&format!("/usr/bin/{program}"), &format!("/usr/sbin/{program}")])?;
+    }
+    install::go_tools()?;
+    install::node_peer()?;
+    install::browser()?;
+    install::autobahn()?;
+    if is_long {
+        install::oha()?;
+    } else if !install::has_oha() {
+        println!("oha is not here, and building it takes minutes: its sample is the judge; --long builds it");
+    }
+    Ok(())
+}
+
+/// The parts of the long suite, each with its time.
+fn long() -> Result<(), Failure> {
+    let mut told = Vec::new();
+    let mut part = |name: &str, run: &mut dyn FnMut() -> Result<(), Failure>| -> Result<(), Failure> {
+        let (begun, before) = (Instant::now(), processes::cpu_time_of_ended_children());
+        run().map_err(|failure| format!("{name}: {failure}"))?;
+        let cpu = processes::cpu_time_of_ended_children() - before;
+        told.push(format!("{name}: {:.0} s, CPU {:.0} s", begun.elapsed().as_secs_f64(), cpu.as_secs_f64()));
+        Ok(())
+    };
+    part("names without glibc", &mut || {
+        run(&mut cargo(&["test", "--package", "engine", "--features", "dns", "resolve"]))
+    })?;
+    part("workers on a bus", &mut || {
+        install::nats_server()?;
+        install::sshd()?;
+        run(&mut cargo(&["test", "--package", "onrush", "--features", "nats", "--test", "nats"]))?;
+        run(&mut cargo(&["test", "--package", "cluster", "--features", "nats", "--test", "strangers"]))
+    })?;
+    part("crowds of workers", &mut || {
+        ["1000", "10000"].iter().try_for_each(|workers| {
+            let words = ["test", "--release", "--package", "cluster", "--features", "nats", "--test", "crowd"];
+            run(cargo(&words).env("ONRUSH_WORKERS", workers))
+        })
+    })?;
+    part("packages", &mut || dist::dist(dist::Extent::Checked))?;
+    part("the long sums and books", &mut || {
+        [("target", "sums"), ("target", "ruler"), ("onrush", "books")].iter().try_for_each(|(package, test)| {
+            let words = ["test", "--release", "--package", package, "--test", test];
+            run(cargo(&words).env("ONRUSH_LONG", "1"))
+        })
+    })?;
+    part("fuzzers", &mut || fuzz(&Fuzzing::Explore { seconds: FUZZ_SECONDS }))?;
+    part("the suite on a busy machine", &mut || {
+        suite::run_all(Options { busy: Some(BUSY_SEED), ..Options::default() })
+    })?;
+    told.iter().for_each(|line| println!("{line}"));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_read_or_refused() {
+        let busy = |seed| Some(Testing { options: Options { busy: Some(seed), ..Options::default() }, ..Testing::default() });
+        assert_eq!(Testing::read(&[]), Some(Testing::default()));
+        assert_eq!(Testing::read(&["--long"]), Some(Testing { is_long: true, ..Testing::default() }));
+        assert_eq!(Testing::read(&["--busy"]), busy(BUSY_SEED));
+        assert_eq!(Testing::read(&["--busy", "7"]), busy(7));
+        assert_eq!(Testing::read(&["--busy", "seven"]), None);
+        assert_eq!(Testing::read(&["7"]), None);
+    }
+}
