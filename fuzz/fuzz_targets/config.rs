@@ -1,25 +1,4 @@
-//! Any text as a file of flags: names that flags can have, values that mean the same when they are quoted, or a line that is there.
+//! `fuzzers::config`, for libFuzzer.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use plan::parse_config;
-
-fuzz_target!(|input: &str| match parse_config(input) {
-    Ok(settings) => {
-        for setting in settings {
-            assert!(setting.line >= 1 && setting.line <= input.lines().count());
-            assert!(!setting.name.is_empty() && !setting.name.contains(['=', '_', ' ']));
-            let quoted = |value: &String| {
-                let value = value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n").replace('\r', "\\r");
-                format!("\"{value}\"")
-            };
-            let values: Vec<String> = setting.values.iter().map(quoted).collect();
-            let again = parse_config(&format!("{} = [{}]", setting.name, values.join(", "))).expect("its own values");
-            assert_eq!((&again[0].name, &again[0].values), (&setting.name, &setting.values));
-        }
-    }
-    Err(error) => {
-        assert!(error.line >= 1 && error.line <= input.lines().count());
-        assert!(!error.to_string().is_empty());
-    }
-});
+libfuzzer_sys::fuzz_target!(|input: &[u8]| fuzzers::config(input));

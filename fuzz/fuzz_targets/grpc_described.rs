@@ -1,23 +1,4 @@
-//! Whatever a server says of its services: descriptions or an error, and no panic.
+//! `fuzzers::grpc_described`, for libFuzzer.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use plan::Schema;
-
-fuzz_target!(|input: &[u8]| {
-    // Files, each with its length before it.
-    let (mut files, mut rest) = (Vec::new(), input);
-    while let Some((head, tail)) = rest.split_first_chunk::<2>() {
-        let length = usize::from(u16::from_be_bytes(*head)).min(tail.len());
-        files.push(tail[..length].to_vec());
-        rest = &tail[length..];
-    }
-    let _ = plan::missing_imports(&files);
-    let Ok(schema) = Schema::of_files(&files) else { return };
-    for service in schema.services() {
-        schema.describe(&service).expect("a service that is listed");
-        for method in schema.methods(&service).expect("a service that is listed") {
-            let _ = schema.describe(&method);
-        }
-    }
-});
+libfuzzer_sys::fuzz_target!(|input: &[u8]| fuzzers::grpc_described(input));

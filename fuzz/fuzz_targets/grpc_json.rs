@@ -1,38 +1,4 @@
-//! Any text after -d: a call or an error with a place, and no panic.
+//! `fuzzers::grpc_json`, for libFuzzer.
 #![no_main]
 
-use std::sync::OnceLock;
-
-use libfuzzer_sys::fuzz_target;
-use plan::{Flags, PlanError, Schema};
-
-fn schema() -> &'static Schema {
-    static SCHEMA: OnceLock<Schema> = OnceLock::new();
-    SCHEMA.get_or_init(|| {
-        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/cli/tests/peers/grpc/proto/zoo.proto");
-        Schema::of_protos(&[file.to_owned()], &[]).expect("a good file")
-    })
-}
-
-fuzz_target!(|text: &str| {
-    // What begins like this is a file.
-    if text.starts_with('@') {
-        return;
-    }
-    for method in ["Show", "ShowAll", "Only"] {
-        let flags = Flags {
-            url: Some(format!("grpc://a:1/zoo.Mirror/{method}")),
-            data: Some(text.to_owned()),
-            ..Flags::default()
-        };
-        match flags.plan_with(Some(schema())) {
-            Ok(plan) => assert!(plan.scenarios[0].steps[0].call.is_some()),
-            Err(PlanError::Json { line, column, .. }) => {
-                let lines = text.split('\n').count();
-                assert!(line >= 1 && line <= lines && column <= text.len() + 1, "{line}:{column} of {lines} lines");
-            }
-            Err(PlanError::OneMessage { .. } | PlanError::DataIsTime { .. }) => {}
-            Err(other) => panic!("{other}"),
-        }
-    }
-});
+libfuzzer_sys::fuzz_target!(|input: &[u8]| fuzzers::grpc_json(input));

@@ -1,30 +1,4 @@
-//! Any files of a run that was kept, and any difference that may not be: a folder may come from anywhere.
+//! `fuzzers::kept`, for libFuzzer.
 #![no_main]
 
-use history::{Card, FailIf};
-use libfuzzer_sys::fuzz_target;
-use report::Language;
-use serde_json::Value;
-
-// Three lines: the report, what its charts show, the difference.
-fuzz_target!(|input: &str| {
-    let mut lines = input.splitn(3, '\n');
-    let mut line = || lines.next().unwrap_or_default();
-    let (report, charts, fail_if) = (line(), line(), line());
-    let fail_if = FailIf::parse(fail_if);
-    let Ok(report) = serde_json::from_str::<Value>(report) else { return };
-    let card = Card::of_report("id", &report);
-    assert_eq!(Card::of_value(&card.value()).map(|card| card.id), Some("id".to_owned()));
-    // A file of cards is one, too.
-    let _ = Card::of_value(&report);
-    let comparison = history::compare(&report, &report);
-    assert!(comparison.differences.iter().all(|one| !one.is_clear), "a run is like itself");
-    assert!(!fail_if.is_ok_and(|fail_if| fail_if.is_met(&comparison)));
-    let charts = serde_json::from_str(charts).unwrap_or(Value::Null);
-    for language in [Language::En, Language::Zh] {
-        let page = report::html_report(&report, &charts, language);
-        // What the files say is text, and never markup.
-        let empty = report::html_report(&Value::Null, &Value::Null, language);
-        assert_eq!(page.matches("<script").count(), empty.matches("<script").count());
-    }
-});
+libfuzzer_sys::fuzz_target!(|input: &[u8]| fuzzers::kept(input));

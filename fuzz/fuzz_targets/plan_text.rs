@@ -1,46 +1,4 @@
-//! Any words on the command line: a plan or an error, never a panic.
+//! `fuzzers::plan_text`, for libFuzzer.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use plan::Flags;
-
-fuzz_target!(|input: &str| {
-    let mut words = input.split('\u{1}').map(str::to_owned);
-    let flags = Flags {
-        url: words.next(),
-        headers: words.next().into_iter().collect(),
-        duration: words.next(),
-        connections: words.next(),
-        expect_status: words.next(),
-        method: words.next(),
-        interval: words.next(),
-        rate: words.next().filter(|word| !word.is_empty()),
-        stages: words.next().filter(|word| !word.is_empty()),
-        stages_of: words.next().filter(|word| !word.is_empty()),
-        ramp: words.next().filter(|word| !word.is_empty()),
-        warmup: words.next().filter(|word| !word.is_empty()),
-        ..Flags::default()
-    };
-    match flags.plan() {
-        Ok(plan) => {
-            let request = &plan.scenarios[0].steps[0].request;
-            let mut bytes = Vec::new();
-            let version = wire::http1::Version::Http11;
-            wire::http1::render_request(
-                &request.method,
-                &request.path,
-                version,
-                &request.headers,
-                &request.body,
-                &mut bytes,
-            );
-            // What a plan lets through is one request to a server: no line end was smuggled in.
-            let mut server = wire::http1::Server::default();
-            if let Ok((taken, wire::http1::ServerEvent::Head(head))) = server.handle(&bytes) {
-                assert_eq!((head.method, head.target), (request.method.as_str(), request.path.as_str()));
-                assert_eq!(taken + request.body.len(), bytes.len());
-            }
-        }
-        Err(error) => assert!(!error.to_string().is_empty()),
-    }
-});
+libfuzzer_sys::fuzz_target!(|input: &[u8]| fuzzers::plan_text(input));

@@ -1,20 +1,4 @@
-//! Any words as a threshold: one that means the same when it is read again, or a mistake with a place in the text.
+//! `fuzzers::threshold`, for libFuzzer.
 #![no_main]
 
-use std::time::Duration;
-
-use libfuzzer_sys::fuzz_target;
-use metrics::{Snapshot, Threshold};
-
-fuzz_target!(|input: &str| match Threshold::parse(input) {
-    Ok(threshold) => {
-        let again = Threshold::parse(&threshold.text).expect("its own text");
-        let (seen, second) = (Snapshot::default(), Duration::from_secs(1));
-        assert_eq!(again.judge(&seen, second), threshold.judge(&seen, second));
-        assert!(!threshold.aborts(&seen, second) || threshold.abort_after.is_some());
-    }
-    Err(error) => {
-        assert!(error.column <= error.text.chars().count());
-        assert!(!error.to_string().is_empty());
-    }
-});
+libfuzzer_sys::fuzz_target!(|input: &[u8]| fuzzers::threshold(input));

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-const LAYERS: [(&str, u8); 23] = [
+const LAYERS: [(&str, u8); 24] = [
     ("claims", 0),
     ("wire", 1),
     ("plan", 1),
@@ -28,6 +28,7 @@ const LAYERS: [(&str, u8); 23] = [
     ("screen", 7),
     ("web", 7),
     ("selftest", 7),
+    ("fuzzers", 7),
     ("onrush", 8),
 ];
 

@@ -1,0 +1,13 @@
+use plan::Carried;
+
+/// Any bytes as a plan that somebody else sent: one that is written as it was read, or a mistake that is told.
+pub fn carried(input: &[u8]) {
+    match Carried::from_bytes(input) {
+        Ok(plan) => {
+            let bytes = plan.to_bytes().expect("what was read can be written");
+            let again = Carried::from_bytes(&bytes).expect("what was written can be read");
+            assert_eq!(again.to_bytes().as_ref(), Ok(&bytes));
+        }
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+}

@@ -1,0 +1,89 @@
+use std::sync::Arc;
+
+use wire::http1::RequestKind;
+use wire::line::{
+    ALONE, AnyLine, Ask, Awaited, Head, Http1, Line, Mask, Offer, Parked, Said, Scratch, Tcp, WebSocket, What,
+};
+use wire::tcp::{Delimiter, Framing};
+
+const MASK: Mask = [1, 2, 3, 4];
+
+/// Any bytes on any line, cut anywhere: no panic, and the same said as in one piece; parked between the pieces or not.
+pub fn line(input: &[u8]) {
+    let [kind, cut, bytes @ ..] = input else { return };
+    let whole = said(*kind, &[bytes], false);
+    let (front, back) = bytes.split_at(usize::from(*cut).min(bytes.len()));
+    assert_eq!(said(*kind, &[front, back], false), whole);
+    let each: Vec<&[u8]> = bytes.chunks(1).collect();
+    assert_eq!(said(*kind, &each, false), whole);
+    assert_eq!(said(*kind, &each, true), whole);
+}
+
+fn line_of(kind: u8, parked: Option<Parked>) -> AnyLine {
+    let offer = || {
+        Arc::new(Offer {
+            host: "a".to_owned(),
+            target: "/".to_owned(),
+            protocols: vec!["chat".to_owned()],
+            headers: Vec::new(),
+            offers_deflate: true,
+            message_bytes_max: 10_000,
+            kept_bytes_max: 1_000,
+        })
+    };
+    match (kind % 4, parked) {
+        (0, None) => AnyLine::WebSocket(Box::new(WebSocket::new(offer(), [0; 16]))),
+        (0 | 1, parked) => AnyLine::WebSocket(Box::new(WebSocket::unparked(offer(), parked.unwrap_or_default()))),
+        (2, _) => {
+            let framing = Delimiter::new(&[kind, 0]).map_or(Framing::Bytes(3), Framing::Until);
+            AnyLine::Tcp(Tcp::new(Some(Arc::new(framing))))
+        }
+        (_, None) => {
+            let mut line = Http1::default();
+            let kind = if kind < 128 { RequestKind::Other } else { RequestKind::Head };
+            let ask = Ask { what: What::Template, answer: Awaited::Answer(kind) };
+            line.begin(ALONE, ask, MASK, &mut Vec::new());
+            AnyLine::Http1(line)
+        }
+        (_, Some(_)) => AnyLine::Http1(Http1::default()),
+    }
+}
+
+/// What was said, bodies put together, and what left. An answer that was cut short by a fault says no body.
+fn said(kind: u8, pieces: &[&[u8]], parks: bool) -> (Vec<String>, Vec<u8>) {
+    let (mut line, mut scratch, mut out) = (line_of(kind, None), Scratch::default(), Vec::new());
+    let (mut words, mut body) = (Vec::new(), Vec::new());
+    for piece in pieces {
+        let mut bytes = piece.to_vec();
+        let mut from = 0;
+        loop {
+            match line.handle(&mut bytes[from..], &mut scratch, MASK, &mut out) {
+                Err(fault) => {
+                    words.push(format!("{fault:?}"));
+                    return (words, out);
+                }
+                Ok((taken, said)) => {
+                    from += taken;
+                    match said {
+                        Said::NeedMore => break,
+                        Said::Nothing => {}
+                        Said::Body { bytes, is_last, .. } => {
+                            body.extend_from_slice(bytes);
+                            if is_last {
+                                words.push(format!("{:?}", std::mem::take(&mut body)));
+                            }
+                        }
+                        Said::End { .. } => words.push(format!("{:?}", std::mem::take(&mut body))),
+                        Said::Head { head: Head::Http1(head), .. } => words.push(format!("{head:?}")),
+                        other => words.push(format!("{other:?}")),
+                    }
+                }
+            }
+        }
+        assert_eq!(from, piece.len(), "all of it was taken");
+        if parks && let Some(parked) = line.park() {
+            line = line_of(kind, Some(parked));
+        }
+    }
+    (words, out)
+}

@@ -1,0 +1,23 @@
+use plan::{Ground, Pattern};
+
+/// Any text as one with slots: it means the same when it is written again, and a mistake has a place in it.
+pub fn pattern(input: &[u8]) {
+    let Ok(input) = std::str::from_utf8(input) else { return };
+    for ground in [Ground::Url, Ground::Header, Ground::Form, Ground::Json, Ground::Text] {
+        match Pattern::parse(input, ground) {
+            Ok(pattern) => {
+                assert!(pattern.slots().all(|slot| input[slot.at.clone()] == slot.text));
+                let again = Pattern::parse(&pattern.to_string(), ground).expect("its own text");
+                assert_eq!(again.to_string(), pattern.to_string());
+                let of = |pattern: &Pattern| {
+                    pattern.slots().map(|slot| (slot.filling.clone(), slot.place)).collect::<Vec<_>>()
+                };
+                assert_eq!(of(&again), of(&pattern));
+            }
+            Err(error) => {
+                assert!(input.get(error.at.clone()).is_some());
+                assert!(!error.to_string().is_empty());
+            }
+        }
+    }
+}

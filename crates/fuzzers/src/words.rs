@@ -1,0 +1,69 @@
+use cluster::broker::Broker;
+use cluster::bus::{Heard, LEADER, STATE, Verb};
+use cluster::carried::{end_of_bytes, snapshots_of_bytes};
+use cluster::words::{Batch, Hello, State, read, written};
+use cluster::{Leader, OnLoss, Setting, Worker};
+use pacing::Nanos;
+
+/// Any bytes as what leader and workers say to each other, and to a bus: the machines take whatever comes, and go on.
+pub fn words(input: &[u8]) {
+    let _ = (read::<Batch>(input), end_of_bytes(input), snapshots_of_bytes(&[input.to_vec()], 1));
+    if let Some(state) = State::read(input) {
+        let owners = state.owners(state.tenures.len());
+        assert_eq!(owners.len(), 4_096);
+        // What a member sees of it is as good.
+        for number in [None, Some(0), Some(1)] {
+            let seen = written(&state.seen_by(number));
+            assert!(State::read(&seen).is_some());
+        }
+    }
+    if let Some(verb) = read::<Verb>(input) {
+        let mut broker = Broker::default();
+        broker.join(1, []);
+        broker.ask(1, verb);
+        while broker.next_heard().is_some() {}
+    }
+    cluster::ring::look_at(input);
+    let (mut leader, mut worker) = (leader(), worker());
+    for (number, key) in [LEADER, STATE].into_iter().enumerate() {
+        let heard = || Heard::Changed { key: key.to_owned(), revision: 1, value: input.into() };
+        let now = Nanos::from_millis(1_000 * (number as u64 + 1));
+        leader.hear(heard(), now);
+        worker.hear(heard(), now);
+    }
+    let ask = Heard::Message { subject: String::new(), payload: input.into(), answer_to: Some("1/1".to_owned()) };
+    leader.hear(ask, Nanos::from_millis(3_000));
+    worker.hear(Heard::Answered { token: 1, answer: Ok(input.into()) }, Nanos::from_millis(3_000));
+    leader.hear(Heard::Entry { place: 1, payload: input.into() }, Nanos::from_millis(3_000));
+    if let Some(heard) = read::<Heard>(input) {
+        leader.hear(heard.clone(), Nanos::from_millis(4_000));
+        worker.hear(heard, Nanos::from_millis(4_000));
+    }
+    leader.tick(Nanos::from_millis(9_000));
+    worker.tick(Nanos::from_millis(9_000));
+    while worker.next_act().is_some() {}
+}
+
+fn leader() -> Leader {
+    let setting = Setting {
+        who: 1,
+        version: "1".to_owned(),
+        workers: 1,
+        patience: Nanos::from_millis(1_000),
+        min_workers: 1,
+        on_loss: OnLoss::Rebalance,
+        ttl: Nanos::from_millis(3_000),
+        lease: Nanos::from_millis(5_000),
+        late_news: Nanos::from_millis(60_000),
+        closed_is_gone: false,
+        start_lead: Nanos::ZERO,
+        is_alone: false,
+        is_standby: false,
+    };
+    Leader::new(setting, Nanos::ZERO)
+}
+
+fn worker() -> Worker {
+    let hello = Hello::new(1, String::new(), "1".to_owned(), 1);
+    Worker::new(hello, false, Nanos::ZERO)
+}

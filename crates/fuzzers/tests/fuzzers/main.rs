@@ -1,0 +1,55 @@
+//! Every fuzzer on a given number of inputs: its seeds first, then changed ones. A test that fails prints its input and the line that
+//! repeats it.
+//!
+//! - `ONRUSH_FUZZ_SEED`: which sequence of inputs (default 1). `cargo xtask test` takes another one with each commit.
+//! - `ONRUSH_FUZZ_INPUTS`: how many (default 5000).
+//! - `ONRUSH_FUZZ_INPUT`: the number of the only one.
+//!
+//! What ends the whole program, such as a stack that is too small, is found by fewer and fewer inputs.
+
+mod asked;
+mod complete;
+mod mutator;
+
+use std::path::{Path, PathBuf};
+
+use asked::Asked;
+use mutator::Mutator;
+
+/// One test for each fuzzer, and the list of them.
+macro_rules! fuzzers {
+    ($($name:ident)*) => {
+        const FUZZERS: &[&str] = &[$(stringify!($name)),*];
+
+        $(
+            #[test]
+            fn $name() {
+                fuzz(stringify!($name), fuzzers::$name);
+            }
+        )*
+    };
+}
+
+fuzzers! {
+    carried certificate checks config curl export grpc grpc_described grpc_json hpack http1_client http1_server http2_client
+    http2_server kept line pattern plan_text rows scenario snapshot sweep take tcp threshold websocket words
+}
+
+fn fuzz(name: &str, fuzzer: fn(&[u8])) {
+    let asked = Asked::read(|variable| std::env::var(variable).ok());
+    asked.run(name, fuzzer, &Mutator::new(seeds(name)));
+}
+
+/// What the fuzzer begins with, in the order of the names of its files.
+fn seeds(name: &str) -> Vec<Vec<u8>> {
+    let folder = root().join("fuzz/seeds").join(name);
+    let files = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut files: Vec<PathBuf> = files.map(|file| file.expect("an entry").path()).collect();
+    files.sort();
+    files.iter().map(|file| std::fs::read(file).expect("a file that can be read")).collect()
+}
+
+fn root() -> &'static Path {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    folder.ancestors().nth(2).expect("crates lie two folders below")
+}
