@@ -28,7 +28,6 @@ const USAGE: &str = "usage: cargo xtask VERB
   test --busy [N]    the same on a machine that is disturbed at instants drawn from the seed N; judges as many claims
   test --names       writes xtask/tests.txt, the list of all tests, and runs none
   fuzz [--seconds N] each fuzzer for N seconds (default 10), on the nightly toolchain; what it finds is new each time
-  fuzz --runs N      N inputs for each fuzzer, the same ones each time: what fails here is the commit's doing
   sim --seed N       one seed of the simulated world, event by event
   reference          docs/reference.md and docs/reference.zh.md, from the table of flags, and the pages and the schema
                      of scenario files, from the tables of their keys
@@ -55,9 +54,8 @@ fn main() -> ExitCode {
         // The two halves that `test` starts.
         ["guard", rest @ ..] => guard::guard(rest),
         ["suite", rest @ ..] if let Some(testing) = Testing::read(rest) => testing::test(&testing),
-        ["fuzz"] => fuzz(&Fuzzing::Explore { seconds: 10 }),
-        ["fuzz", "--seconds", seconds] if let Ok(seconds) = seconds.parse() => fuzz(&Fuzzing::Explore { seconds }),
-        ["fuzz", "--runs", runs] if let Ok(runs) = runs.parse() => fuzz(&Fuzzing::Repeat { runs }),
+        ["fuzz"] => fuzz(FUZZ_SECONDS),
+        ["fuzz", "--seconds", seconds] if let Ok(seconds) = seconds.parse() => fuzz(seconds),
         ["sim", "--seed", seed] if seed.parse::<u64>().is_ok() => sim(seed),
         ["bench"] => bench::instructions(bench::Mode::Compare),
         ["bench", "--update"] => bench::instructions(bench::Mode::Update),
@@ -128,65 +126,19 @@ fn sim(seed: &str) -> Result<(), Failure> {
     run(cargo(&words).env("ONRUSH_SEED", seed))
 }
 
-const FUZZERS: &[&str] = &[
-    "certificate",
-    "http1_client",
-    "http1_server",
-    "http2_client",
-    "http2_server",
-    "hpack",
-    "grpc",
-    "grpc_json",
-    "grpc_described",
-    "websocket",
-    "tcp",
-    "line",
-    "plan_text",
-    "pattern",
-    "scenario",
-    "threshold",
-    "export",
-    "config",
-    "curl",
-    "checks",
-    "snapshot",
-    "carried",
-    "words",
-    "take",
-    "rows",
-    "kept",
-    "sweep",
-];
-
-/// How long the fuzzers run, and on what.
-enum Fuzzing {
-    /// By the clock, onward from what earlier runs found.
-    Explore {
-        /// For each fuzzer.
-        seconds: u32,
-    },
-    /// From the seeds of the repository alone, by one sequence of chances.
-    Repeat {
-        /// Inputs for each fuzzer.
-        runs: u32,
-    },
+/// The names of the fuzzers: the files of `fuzz/fuzz_targets`.
+fn fuzzers() -> Result<Vec<String>, Failure> {
+    let folder = root().join("fuzz/fuzz_targets");
+    let entries = std::fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let names =
+        entries.flatten().filter_map(|entry| entry.file_name().to_str()?.strip_suffix(".rs").map(str::to_owned));
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    Ok(names)
 }
 
-impl Fuzzing {
-    /// Our parsers have no `unsafe` code, so a change waits for no sanitizer, which takes half of the build and most of the runs; the
-    /// libraries below them have some, so whoever explores has one.
-    fn sanitizer(&self) -> &'static [&'static str] {
-        match self {
-            Self::Explore { .. } => &[],
-            Self::Repeat { .. } => &["--sanitizer", "none"],
-        }
-    }
-}
-
-/// Where the chances of [`Fuzzing::Repeat`] begin.
-const FUZZ_SEED: u32 = 1;
-
-fn fuzz(fuzzing: &Fuzzing) -> Result<(), Failure> {
+/// Each fuzzer for some seconds, onward from what earlier runs found.
+fn fuzz(seconds: u32) -> Result<(), Failure> {
     install::ensure("g++", "g++", &["/usr/bin/g++"])?;
     if !Command::new("cargo").args(["+nightly", "--version"]).output().is_ok_and(|output| output.status.success()) {
         return Err("fuzzing needs the nightly toolchain: rustup toolchain install nightly".to_owned());
@@ -195,16 +147,19 @@ fn fuzz(fuzzing: &Fuzzing) -> Result<(), Failure> {
         install::fetch(&mut cargo(&["install", "cargo-fuzz", "--locked"]))?;
     }
     // Built once; several may run then, since each has one thread.
-    run(nightly().args(["fuzz", "build"]).args(fuzzing.sanitizer()))?;
+    run(nightly().args(["fuzz", "build"]))?;
     let width = std::thread::available_parallelism().map_or(1, usize::from);
-    for together in FUZZERS.chunks(width) {
+    for together in fuzzers()?.chunks(width) {
         std::thread::scope(|scope| {
-            let runs: Vec<_> = together.iter().map(|fuzzer| scope.spawn(|| fuzz_one(fuzzer, fuzzing))).collect();
+            let runs: Vec<_> = together.iter().map(|fuzzer| scope.spawn(move || fuzz_one(fuzzer, seconds))).collect();
             runs.into_iter().try_for_each(|run| run.join().expect("a fuzzer is run without a panic of ours"))
         })?;
     }
     Ok(())
 }
+
+/// For each fuzzer, when nothing is said.
+const FUZZ_SECONDS: u32 = 10;
 
 /// Cargo on the toolchain that fuzzes; the one that started us must not be it.
 fn nightly() -> Command {
@@ -213,25 +168,13 @@ fn nightly() -> Command {
     command
 }
 
-fn fuzz_one(fuzzer: &str, fuzzing: &Fuzzing) -> Result<(), Failure> {
+fn fuzz_one(fuzzer: &str, seconds: u32) -> Result<(), Failure> {
     let seeds = format!("fuzz/seeds/{fuzzer}");
     // New finds go to a folder of their own; what is worth keeping is put into the seeds by hand.
-    let (corpus, bounds) = match fuzzing {
-        Fuzzing::Explore { seconds } => (format!("fuzz/corpus/{fuzzer}"), vec![format!("-max_total_time={seconds}")]),
-        Fuzzing::Repeat { runs } => {
-            (format!("fuzz/corpus/repeated/{fuzzer}"), vec![format!("-runs={runs}"), format!("-seed={FUZZ_SEED}")])
-        }
-    };
-    let folder = root().join(&corpus);
-    if matches!(fuzzing, Fuzzing::Repeat { .. }) && folder.exists() {
-        std::fs::remove_dir_all(&folder).map_err(|error| format!("{corpus}: {error}"))?;
-    }
-    std::fs::create_dir_all(&folder).map_err(|error| format!("{corpus}: {error}"))?;
-    let mut words = vec!["fuzz", "run", fuzzer, &corpus, &seeds];
-    words.extend(fuzzing.sanitizer());
-    words.extend(["--", "-max_len=4096", "-verbosity=0"]);
-    words.extend(bounds.iter().map(String::as_str));
-    run(nightly().args(words))
+    let corpus = format!("fuzz/corpus/{fuzzer}");
+    std::fs::create_dir_all(root().join(&corpus)).map_err(|error| format!("{corpus}: {error}"))?;
+    let bounds = ["-max_len=4096", "-verbosity=0", &format!("-max_total_time={seconds}")];
+    run(nightly().args(["fuzz", "run", fuzzer, &corpus, &seeds, "--"]).args(bounds))
 }
 
 #[cfg(test)]

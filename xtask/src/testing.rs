@@ -4,13 +4,10 @@ use std::process::Command;
 use std::time::Instant;
 
 use crate::suite::{self, Options};
-use crate::{Failure, Fuzzing, cargo, dist, fuzz, install, processes, run};
+use crate::{FUZZ_SECONDS, Failure, cargo, dist, fuzz, install, processes, run};
 
 /// Of a run that draws by itself.
 const BUSY_SEED: u64 = 1;
-/// For each fuzzer of the long suite.
-const FUZZ_SECONDS: u32 = 10;
-
 /// What is asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Testing {
@@ -119,7 +116,7 @@ fn long() -> Result<(), Failure> {
             run(cargo(&words).env("ONRUSH_LONG", "1"))
         })
     })?;
-    part("fuzzers", &mut || fuzz(&Fuzzing::Explore { seconds: FUZZ_SECONDS }))?;
+    part("fuzzers", &mut || fuzz(FUZZ_SECONDS))?;
     part("the suite on a busy machine", &mut || {
         suite::run_all(Options { busy: Some(BUSY_SEED), ..Options::default() })
     })?;
