@@ -1,9 +1,6 @@
 //! The stamp of a request is near the instant at which the kernel takes it.
 #![cfg(target_os = "linux")]
 
-#[macro_use]
-extern crate claims;
-
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

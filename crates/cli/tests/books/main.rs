@@ -6,9 +6,6 @@
 //! else a cut of them. `ONRUSH_CELL=Closed/FrozenReading` runs those whose name contains that, and `ONRUSH_BINARY`
 //! another binary.
 
-#[macro_use]
-extern crate claims;
-
 mod cells;
 mod complaints;
 mod cores;

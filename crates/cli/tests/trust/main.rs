@@ -1,9 +1,6 @@
 //! Who was the limit, what is said while a load runs, and the self-test. One test at a time: what others do on the cores
 //! would be part of the answer.
 
-#[macro_use]
-extern crate claims;
-
 #[path = "../binary/mod.rs"]
 mod binary;
 #[path = "../../../target/tests/calm/mod.rs"]
