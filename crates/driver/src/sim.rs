@@ -72,6 +72,11 @@ impl Network {
         self.0.borrow().open_sockets(host)
     }
 
+    /// Bytes that have come to the sockets of a host, and that its program has not read.
+    pub fn unread_bytes(&self, host: Host) -> usize {
+        self.0.borrow().unread_bytes(host)
+    }
+
     /// The most sockets that a host had open at one time.
     pub fn most_open_sockets(&self, host: Host) -> usize {
         self.0.borrow().most_open_sockets(host)

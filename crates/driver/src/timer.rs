@@ -81,3 +81,45 @@ impl Timer {
 
     pub(crate) fn fired(&mut self) {}
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    const HOUR: Nanos = Nanos::from_millis(3_600_000);
+
+    /// What is left until it goes off; zero when it is not armed.
+    fn left(timer: &Timer) -> Nanos {
+        let left = rustix::time::timerfd_gettime(&timer.fd).expect("the system tells").it_value;
+        Nanos(left.tv_sec as u64 * 1_000_000_000 + left.tv_nsec as u64)
+    }
+
+    #[test]
+    fn a_timer_goes_off_no_later_than_asked() {
+        let (mut timer, now) = (Timer::new().expect("a timer"), Nanos(5));
+        assert_eq!((timer.timeout(now + HOUR, now), timer.armed), (None, now + HOUR));
+        let first = left(&timer);
+        assert!(first > Nanos::ZERO && first <= HOUR, "{first:?}");
+        // An earlier instant takes its place, and a later one does not.
+        let sooner = Nanos(HOUR.0 / 2);
+        assert_eq!((timer.timeout(now + sooner, now), timer.armed), (None, now + sooner));
+        assert!(left(&timer) <= sooner);
+        assert_eq!((timer.timeout(now + HOUR, now), timer.armed), (None, now + sooner));
+        assert!(left(&timer) <= sooner);
+        // When it went off, or its instant has passed, it is armed anew.
+        timer.fired();
+        assert_eq!((timer.timeout(now + HOUR, now), timer.armed), (None, now + HOUR));
+        assert!(left(&timer) > sooner && left(&timer) <= HOUR);
+        let then = now + HOUR + Nanos(1);
+        assert_eq!((timer.timeout(then + sooner, then), timer.armed), (None, then + sooner));
+        assert!(left(&timer) <= sooner);
+    }
+
+    #[test]
+    fn what_is_due_is_not_waited_for() {
+        let (mut timer, now) = (Timer::new().expect("a timer"), Nanos(5));
+        assert_eq!(timer.timeout(now, now), Some(Duration::ZERO));
+        assert_eq!(timer.timeout(Nanos::ZERO, now), Some(Duration::ZERO));
+        assert_eq!((timer.timeout(Nanos::NEVER, now), left(&timer)), (None, Nanos::ZERO));
+    }
+}

@@ -1,97 +1,51 @@
-//! The stamp of a request is near the instant at which the kernel takes it.
+//! The stamp of a request is near the instant at which the kernel takes it: many that are queued at once leave in many submissions.
 #![cfg(target_os = "linux")]
 
-use std::net::SocketAddr;
+use std::io::Read;
+use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
 use driver::uring::UringDriver;
-use driver::{Clock, Driver, Event, ListenOptions, OpenOptions, Outgoing, Socket, Sockets};
+use driver::{Clock, Driver, Event, OpenOptions, Outgoing, Socket, Sockets};
 use pacing::Nanos;
 
 const CONNECTIONS: usize = 200;
-/// Submissions whose first stamp may be too early, beside those in which this machine took the processor from us. On a machine that is
-/// shared with others each call takes longer now and then than the ones before it; without a bound nearly all would be late.
-const LATE_PERCENT_MAX: u64 = 20;
+/// Submissions of as many requests, at least, on whatever machine. At first the driver takes a request to cost 4 us, so five of them
+/// fill the 20 us of a stamp; a submission that costs nothing at all lowers that by a sixteenth.
+const SUBMISSIONS_MIN: u64 = 20;
 
-/// How often the processor was taken from this thread so far.
-fn times_taken() -> u64 {
-    let status = std::fs::read_to_string("/proc/thread-self/status").expect("the system tells");
-    let line = status.lines().find_map(|line| line.strip_prefix("nonvoluntary_ctxt_switches:")).expect("a line");
-    line.trim().parse().expect("a number")
-}
-
-/// Answers each byte with a byte, until it is told to end.
-fn echo(is_over: Arc<AtomicBool>) -> (SocketAddr, std::thread::JoinHandle<()>) {
-    let (tell, told) = std::sync::mpsc::channel();
-    let thread = std::thread::spawn(move || {
-        let mut driver = UringDriver::new(Clock::start()).expect("a driver");
-        let options = ListenOptions { on: "127.0.0.1:0".parse().expect("an address"), share_port: false };
-        let (_, address) = driver.sockets().listen(&options).expect("a port");
-        let template = driver.sockets().register(Arc::from(&b"x"[..]));
-        tell.send(address).expect("somebody hears it");
-        while !is_over.load(Ordering::Relaxed) {
-            let soon = driver.now() + Nanos::from_millis(20);
-            let waited = driver.wait(soon, |sockets, event| {
-                if let Event::Received { socket, .. } = event {
-                    sockets.send(socket, Outgoing::Template(template, 0..1));
-                }
-            });
-            waited.expect("the driver works");
-        }
-    });
-    (told.recv().expect("it listens"), thread)
+/// A connection and its peer.
+fn connect(driver: &mut UringDriver, listener: &TcpListener) -> (Socket, TcpStream) {
+    let to = listener.local_addr().expect("an address");
+    let socket = driver.sockets().open(&OpenOptions { to: to.into(), from: None, no_delay: true }).expect("a socket");
+    let mut is_connected = false;
+    while !is_connected {
+        let soon = driver.now() + Nanos::from_millis(20);
+        driver.wait(soon, |_, event| is_connected |= matches!(event, Event::Connected { .. })).expect("it works");
+    }
+    (socket, listener.accept().expect("it is there").0)
 }
 
 #[test]
 fn a_batch_is_cut_before_its_first_stamp_is_wrong() {
-    let is_over = Arc::new(AtomicBool::new(false));
-    let (address, server) = echo(is_over.clone());
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let mut driver = UringDriver::new(Clock::start()).expect("a driver");
     let template = driver.sockets().register(Arc::from(&b"x"[..]));
-    // All of them are opened and sent to in one turn: without a bound, the first would wait for the last.
-    let sockets: Vec<Socket> = (0..CONNECTIONS)
-        .map(|_| {
-            let _ = driver.sockets().now();
-            driver.sockets().open(&OpenOptions { to: address.into(), from: None, no_delay: true }).expect("a socket")
-        })
-        .collect();
-    let mut connected = 0;
-    let give_up = Instant::now() + Duration::from_secs(10);
-    while connected < sockets.len() {
-        assert!(Instant::now() < give_up, "{connected} of {CONNECTIONS} connected");
-        let soon = driver.now() + Nanos::from_millis(20);
-        driver
-            .wait(soon, |_, event| connected += usize::from(matches!(event, Event::Connected { .. })))
-            .expect("the driver works");
-    }
+    let (sockets, peers): (Vec<Socket>, Vec<TcpStream>) =
+        (0..CONNECTIONS).map(|_| connect(&mut driver, &listener)).unzip();
+    let before = driver.sockets().stamp_errors().submissions;
+    // All of them are sent to in one turn: without a bound, the first would wait for the last.
     for &socket in &sockets {
         let _ = driver.sockets().now();
         driver.sockets().send(socket, Outgoing::Template(template, 0..1));
     }
-    let (mut answers, mut handled) = (0, Nanos::ZERO);
-    let taken = times_taken();
-    let end = driver.now() + Nanos::from_millis(1_500);
-    while driver.now() < end {
-        let waited = driver.wait(end, |sockets, event| {
-            if let Event::Received { socket, at, .. } = event {
-                answers += 1;
-                // A handler that takes its time.
-                while sockets.now().since(at) < handled {}
-                handled = Nanos(answers % 4 * 1_000);
-                let _ = sockets.now();
-                sockets.send(socket, Outgoing::Template(template, 0..1));
-            }
-        });
-        waited.expect("the driver works");
+    let submissions = driver.sockets().stamp_errors().submissions - before;
+    assert!(submissions >= SUBMISSIONS_MIN, "{submissions} for {CONNECTIONS} requests");
+    let now = driver.now();
+    driver.wait(now, |_, _| {}).expect("it works");
+    for mut peer in peers {
+        let mut byte = [0];
+        peer.read_exact(&mut byte).expect("it was sent to");
+        assert_eq!(byte, *b"x");
     }
-    let errors = driver.sockets().stamp_errors();
-    let taken = times_taken() - taken;
-    is_over.store(true, Ordering::Relaxed);
-    server.join().expect("the server ends");
-    assert!(answers > 1_000, "{answers} answers");
-    assert!(errors.submissions > 500, "{errors:?} for {answers} answers");
-    let most = errors.submissions * LATE_PERCENT_MAX / 100 + taken;
-    assert!(errors.late <= most, "{errors:?} for {answers} answers, {taken} times without a processor");
 }

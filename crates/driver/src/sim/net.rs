@@ -166,6 +166,11 @@ impl Net {
         self.hosts[host.0].open
     }
 
+    pub(super) fn unread_bytes(&self, host: Host) -> usize {
+        let is_here = |end: &&End| matches!(end.owner, Owner::Program(owner, _) if owner == host);
+        self.ends.iter().filter(is_here).map(|end| end.arrived.len()).sum()
+    }
+
     pub(super) fn most_open_sockets(&self, host: Host) -> usize {
         self.hosts[host.0].most_open
     }

@@ -111,6 +111,41 @@ mod tests {
         assert!(stamps.must_submit(Nanos::ZERO));
     }
 
+    /// A program that queues an operation every `gap`, whose kernel spends `cost` on each. The longest batch, and how much too early a
+    /// stamp was at most.
+    fn play(gap: u64, cost: u64) -> (u64, Nanos) {
+        let (mut stamps, mut now, mut longest, mut worst) = (Stamps::new(), Nanos(1_000), 0, Nanos::ZERO);
+        for number in 0..20_000 {
+            stamps.add(now);
+            if stamps.must_submit(now) {
+                let (waiting, oldest) = (stamps.waiting, stamps.oldest);
+                let ended = now + Nanos(waiting * cost);
+                stamps.submitted(now, ended);
+                now = ended;
+                // What one was taken to cost at first is forgotten by then.
+                if number > 10_000 {
+                    (longest, worst) = (longest.max(waiting), worst.max(ended.since(oldest)));
+                }
+            }
+            now += Nanos(gap);
+        }
+        (longest, worst)
+    }
+
+    #[test]
+    fn no_stamp_is_wrong_while_operations_cost_what_they_did() {
+        for gap in [0, 100, 700, 3_000, 15_000] {
+            for cost in [100, 700, 2_000, 4_000, 9_000, 19_000] {
+                let (longest, worst) = play(gap, cost);
+                let about = format!("{longest} of {cost} ns every {gap} ns: {worst:?}");
+                // Until the last but one was queued, one more could come in time.
+                assert!(longest == 1 || longest * cost + (longest - 2) * gap <= STAMP_ERROR_MAX.0, "{about}");
+                // Whoever takes its time between two of them is that much late.
+                assert!(worst <= STAMP_ERROR_MAX + Nanos(gap), "{about}");
+            }
+        }
+    }
+
     #[test]
     fn waiting_long_is_late() {
         let mut stamps = Stamps::new();

@@ -2,15 +2,18 @@
 
 use std::net::TcpStream;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::sync::mpsc::channel;
 
-use driver::{Driver, Event, Outgoing, Sockets};
+use driver::{Clock, Driver, Event, Outgoing, Sockets};
 use pacing::Nanos;
 
 use super::real::Real;
-use super::{Lab, Peer, connected, is_quiet, received, received_bytes, until};
+use super::{LIMIT, Lab, Peer, connected, received, received_bytes, seen, until, wait_for};
 
-/// What comes is told when the time to gather is over, and at once when there is none.
+/// More than any test waits for.
+const HOUR: Nanos = Nanos::from_millis(3_600_000);
+
+/// What comes is told when the time to gather is over, and not before; and when there is none, no wait gathers.
 fn what_comes_gathers<D: Driver>(mut lab: Real<D>) {
     let (socket, mut peer) = connected(&mut lab);
     let span = Nanos::from_millis(60);
@@ -20,7 +23,7 @@ fn what_comes_gathers<D: Driver>(mut lab: Real<D>) {
         let (mut begun, mut told) = (Nanos::ZERO, None);
         while told.is_none() {
             begun = lab.driver().now();
-            lab.wait(begun + Nanos::from_millis(500), |event| {
+            lab.wait(begun + HOUR, |event| {
                 if let Event::Received { at, .. } = event {
                     told = Some(at);
                 }
@@ -36,41 +39,49 @@ fn what_comes_gathers<D: Driver>(mut lab: Real<D>) {
     lab.driver().sockets().close(socket);
 }
 
-/// A wait that may gather ends when it is due.
+/// A wait that may gather for longer than any test waits ends when it is due.
 fn gathering_ends_in_time<D: Driver>(mut lab: Real<D>) {
     let (socket, mut peer) = connected(&mut lab);
-    lab.driver().gather(Nanos::from_millis(3_600_000));
+    lab.driver().gather(Nanos::from(2 * LIMIT));
     for span in [Nanos::ZERO, Nanos(5_000), Nanos(400_000), Nanos::from_millis(20)] {
-        let begun = lab.driver().now();
-        is_quiet(&mut lab, span);
-        assert!(lab.driver().now().since(begun) < Nanos::from_millis(60_000), "{span:?}");
+        let due = lab.driver().now() + span;
+        wait_for(&mut lab, &mut span.clone(), |lab, _| {
+            lab.wait(due, |event| panic!("nothing should happen: {event:?}"));
+            lab.driver().now() >= due
+        });
     }
     peer.write_all(b"there");
-    let all = until(&mut lab, |all| received_bytes(all) == 5);
+    let mut all = Vec::new();
+    wait_for(&mut lab, &mut all, |lab, all| {
+        let soon = lab.driver().now() + Nanos::from_millis(5);
+        lab.wait(soon, |event| all.push(seen(event)));
+        received_bytes(all) == 5
+    });
     assert_eq!(received(&all), b"there");
     lab.driver().sockets().close(socket);
 }
 
-/// Nobody sleeps on what is to be sent: the peer has it long before.
-fn what_is_sent_leaves_before_a_sleep<D: Driver>(mut lab: Real<D>) {
-    const SPAN: Duration = Duration::from_secs(1);
-    let (socket, peer) = connected(&mut lab);
-    let template = lab.driver().sockets().register(Arc::from(&b"ping"[..]));
-    lab.driver().gather(Nanos::from(SPAN));
-    for bytes in [Outgoing::Template(template, 0..4), Outgoing::Lent(b"pong".to_vec())] {
-        let mut other: TcpStream = peer.try_clone().expect("a second handle");
-        let reader = std::thread::spawn(move || {
-            other.read_exact(4);
-            Instant::now()
+/// Nobody sleeps on what is to be sent: the peer has it while a driver gathers for an hour.
+fn what_is_sent_leaves_before_a_sleep<D: Driver + 'static>(make: fn(Clock) -> Result<D, std::io::Error>) {
+    for is_lent in [false, true] {
+        let (tell, peer) = channel();
+        // It sleeps until this program ends.
+        std::thread::spawn(move || {
+            let mut lab = Real::on(make);
+            let (socket, peer) = connected(&mut lab);
+            let template = lab.driver().sockets().register(Arc::from(&b"ping"[..]));
+            tell.send(peer).expect("somebody hears it");
+            lab.driver().gather(HOUR);
+            let bytes = if is_lent { Outgoing::Lent(b"ping".to_vec()) } else { Outgoing::Template(template, 0..4) };
+            lab.driver().sockets().send(socket, bytes);
+            let over = lab.driver().now() + HOUR;
+            while lab.driver().now() < over {
+                lab.wait(over, |_| {});
+            }
         });
-        let begun = Instant::now();
-        let over = lab.driver().now() + Nanos::from(SPAN);
-        lab.driver().sockets().send(socket, bytes);
-        while lab.driver().now() < over {
-            lab.wait(over, |_| {});
-        }
-        let had = reader.join().expect("it reads").duration_since(begun);
-        assert!(had < SPAN * 9 / 10, "it left after {had:?}");
+        let mut peer: TcpStream = peer.recv().expect("it is connected");
+        peer.set_read_timeout(Some(LIMIT)).expect("a timeout");
+        assert_eq!(peer.read_exact(4), b"ping");
     }
 }
 
@@ -78,10 +89,20 @@ macro_rules! on_real_drivers {
     ($($test:ident)*) => {
         mod on_poll {
             $(#[test] fn $test() { super::$test(super::Real::on(driver::poll::PollDriver::new)); })*
+
+            #[test]
+            fn what_is_sent_leaves_before_a_sleep() {
+                super::what_is_sent_leaves_before_a_sleep(driver::poll::PollDriver::new);
+            }
         }
 
         mod on_uring {
             $(#[test] fn $test() { super::$test(super::Real::on(driver::uring::UringDriver::new)); })*
+
+            #[test]
+            fn what_is_sent_leaves_before_a_sleep() {
+                super::what_is_sent_leaves_before_a_sleep(driver::uring::UringDriver::new);
+            }
         }
     };
 }
@@ -89,5 +110,4 @@ macro_rules! on_real_drivers {
 on_real_drivers! {
     what_comes_gathers
     gathering_ends_in_time
-    what_is_sent_leaves_before_a_sleep
 }

@@ -2,15 +2,15 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::time::Duration;
+use std::thread::JoinHandle;
 
 use driver::{Clock, Driver, Event};
 use pacing::Nanos;
 
-use super::{Lab, Peer};
+use super::{LIMIT, Lab, Peer, Reading, wait_for};
 
-/// A peer that hears nothing for so long hears nothing any more.
-const READ_PATIENCE: Duration = Duration::from_secs(10);
+/// So often a driver is woken until everything that it had to tell was told: a verb needs two looks, and some need three.
+const WAKES: usize = 10;
 
 pub(super) struct Real<D> {
     driver: D,
@@ -23,9 +23,27 @@ impl<D: Driver> Real<D> {
     }
 }
 
+impl<D: Driver> Real<D> {
+    /// The kernel's rows of the driver's connections to the peer that listens: bytes that came and were not read. A connection that
+    /// was reset has none.
+    fn unread_of_each(&self) -> Vec<usize> {
+        let address = self.listener.as_ref().expect("it listens").local_addr().expect("an address");
+        let SocketAddr::V4(address) = address else { panic!("{address} is not of version 4") };
+        let to = format!("{:08X}:{:04X}", u32::from_ne_bytes(address.ip().octets()), address.port());
+        let table = std::fs::read_to_string("/proc/net/tcp").expect("the system tells");
+        // `sl local_address rem_address st tx_queue:rx_queue ...`
+        let rows = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        let ours = rows.filter(|row| row.get(2).is_some_and(|peer| *peer == to));
+        let unread = ours.map(|row| row[4].split_once(':').and_then(|(_, unread)| usize::from_str_radix(unread, 16).ok()));
+        unread.map(|unread| unread.expect("a number")).collect()
+    }
+}
+
 impl<D: Driver> Lab for Real<D> {
     type Driver = D;
     type Peer = TcpStream;
+
+    const IS_SIMULATED: bool = false;
 
     fn driver(&mut self) -> &mut D {
         &mut self.driver
@@ -33,6 +51,40 @@ impl<D: Driver> Lab for Real<D> {
 
     fn wait_with(&mut self, until: Nanos, handle: impl FnMut(&mut D::Sockets, Event<'_>)) {
         self.driver.wait(until, handle).expect("the driver works");
+    }
+
+    fn far(&mut self) -> Nanos {
+        self.driver.now() + Nanos::from(LIMIT)
+    }
+
+    /// It wakes itself: each wake is heard in a wait of its own, which tells what is ready.
+    fn catch_up(&mut self, mut handle: impl FnMut(Event<'_>)) {
+        let waker = self.driver.waker();
+        for _ in 0..WAKES {
+            waker.wake();
+            wait_for(self, &mut false, |lab, is_woken| {
+                let far = lab.far();
+                lab.wait(far, |event| match event {
+                    Event::Woken => *is_woken = true,
+                    other => handle(other),
+                });
+                *is_woken
+            });
+        }
+    }
+
+    fn await_ready(&mut self, bytes: usize) {
+        wait_for(self, &mut 0, |lab, ready| {
+            *ready = lab.unread_of_each().iter().sum();
+            *ready >= bytes
+        });
+    }
+
+    fn await_reset(&mut self) {
+        wait_for(self, &mut Vec::new(), |lab, left| {
+            *left = lab.unread_of_each();
+            left.is_empty()
+        });
     }
 
     fn listen(&mut self) -> SocketAddr {
@@ -79,13 +131,26 @@ impl Peer for TcpStream {
         self.peek(&mut [0]).expect("it has arrived");
     }
 
-    fn read_to_end(mut self) -> impl FnOnce() -> Vec<u8> {
-        self.set_read_timeout(Some(READ_PATIENCE)).expect("a timeout");
-        let thread = std::thread::spawn(move || {
+    fn unread(&mut self) -> usize {
+        rustix::io::ioctl_fionread(&*self).expect("it is connected") as usize
+    }
+
+    fn read_to_end(mut self) -> impl Reading {
+        self.set_read_timeout(Some(LIMIT)).expect("a timeout");
+        std::thread::spawn(move || {
             let mut bytes = Vec::new();
             Read::read_to_end(&mut self, &mut bytes).expect("all of it");
             bytes
-        });
-        || thread.join().expect("the reader ends")
+        })
+    }
+}
+
+impl Reading for JoinHandle<Vec<u8>> {
+    fn is_over(&self) -> bool {
+        self.is_finished()
+    }
+
+    fn take(self) -> Vec<u8> {
+        self.join().expect("the reader ends")
     }
 }

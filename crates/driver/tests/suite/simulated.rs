@@ -9,10 +9,14 @@ use driver::sim::{Faults, Network, SimDriver, SimSockets};
 use driver::{Driver, Event, ListenOptions, OpenOptions, Outgoing, Socket, Sockets};
 use pacing::{Nanos, Random};
 
-use super::{Lab, Peer};
+use super::{Lab, Peer, Reading};
 
 /// Networks in which each test runs.
 const SEEDS: u64 = 25;
+/// A wait for something that another thread does goes through it again and again.
+const FAR: Nanos = Nanos::from_millis(4_000);
+/// A longer time than anything takes in these networks.
+const QUIET_AFTER: Nanos = Nanos::from_millis(1_000);
 
 /// Runs a test in a plain network, and in some that are slow, out of order and narrow. None loses anything: the suite says
 /// what happens when nothing goes wrong.
@@ -124,6 +128,8 @@ impl Lab for Sim {
     type Driver = SimDriver;
     type Peer = SimPeer;
 
+    const IS_SIMULATED: bool = true;
+
     fn driver(&mut self) -> &mut SimDriver {
         &mut self.driver
     }
@@ -137,12 +143,23 @@ impl Lab for Sim {
         }
     }
 
-    fn settle(&mut self) {
+    fn far(&mut self) -> Nanos {
+        self.driver.now() + FAR
+    }
+
+    fn catch_up(&mut self, mut handle: impl FnMut(Event<'_>)) {
+        let end = self.driver.now() + QUIET_AFTER;
+        while self.driver.now() < end {
+            self.wait(end, &mut handle);
+        }
+    }
+
+    fn await_ready(&mut self, _: usize) {
         self.network.settle();
     }
 
-    fn is_exact(&self) -> bool {
-        false
+    fn await_reset(&mut self) {
+        self.network.settle();
     }
 
     fn scale(&self, count: usize) -> usize {
@@ -229,15 +246,33 @@ impl Peer for SimPeer {
         self.peers.borrow().network.settle();
     }
 
-    fn read_to_end(mut self) -> impl FnOnce() -> Vec<u8> {
+    fn unread(&mut self) -> usize {
+        let peers = self.peers.borrow();
+        peers.network.unread_bytes(peers.driver.host())
+    }
+
+    fn read_to_end(mut self) -> impl Reading {
         self.is_left = true;
         let (peers, socket) = (self.peers.clone(), self.socket);
         peers.borrow_mut().to_the_end.push(socket);
         peers.borrow_mut().driver.sockets().receive(socket, true);
-        move || {
-            let mut peers = peers.borrow_mut();
-            peers.until(|peers| peers.ended.contains(&socket));
-            peers.read.remove(&socket).unwrap_or_default()
-        }
+        SimReading { peers, socket }
+    }
+}
+
+struct SimReading {
+    peers: Rc<RefCell<Peers>>,
+    socket: Socket,
+}
+
+impl Reading for SimReading {
+    fn is_over(&self) -> bool {
+        self.peers.borrow().ended.contains(&self.socket)
+    }
+
+    fn take(self) -> Vec<u8> {
+        let mut peers = self.peers.borrow_mut();
+        peers.until(|peers| peers.ended.contains(&self.socket));
+        peers.read.remove(&self.socket).unwrap_or_default()
     }
 }

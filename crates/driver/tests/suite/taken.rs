@@ -1,12 +1,11 @@
 //! What the kernel took of what was sent, and what the peer's kernel has of it.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use driver::{Driver, Event, Left, OpenOptions, Outgoing, Socket, SocketError, Sockets, Template};
 use pacing::Nanos;
 
-use super::{Lab, Peer, Seen, connected, is_quiet, received, seen, until};
+use super::{Lab, Peer, Reading, Seen, connected, is_quiet, received, seen, until, wait_for};
 
 /// A request.
 const BYTES: usize = 100;
@@ -34,46 +33,53 @@ fn pattern(count: usize) -> Vec<u8> {
 
 /// Waits until the question has this answer.
 fn until_unacknowledged<L: Lab>(lab: &mut L, socket: Socket, expected: usize) {
-    let give_up = Instant::now() + Duration::from_secs(10);
-    while lab.driver().sockets().unacknowledged(socket) != Some(expected) {
-        let answer = lab.driver().sockets().unacknowledged(socket);
-        assert!(Instant::now() < give_up, "{answer:?} are not acknowledged");
+    wait_for(lab, &mut None, |lab, answer| {
         let soon = lab.driver().now() + Nanos::from_millis(5);
         lab.wait(soon, |_| {});
-    }
+        *answer = lab.driver().sockets().unacknowledged(socket);
+        *answer == Some(expected)
+    });
 }
 
-/// Waits until the kernel takes no more, and the peer's kernel neither.
-fn until_stuck<L: Lab>(lab: &mut L, socket: Socket) -> Option<usize> {
-    let mut last = None;
-    loop {
-        let end = lab.driver().now() + Nanos::from_millis(50);
-        while lab.driver().now() < end {
-            lab.wait(end, |_| {});
-        }
-        lab.settle();
-        let now = lab.driver().sockets().unacknowledged(socket);
-        if now == last {
-            return now;
-        }
-        last = now;
-    }
+/// Waits until the peer, which does not read, has some of what was sent to it, and everything else of it is not acknowledged.
+fn until_whole<L: Lab>(lab: &mut L, socket: Socket, peer: &mut L::Peer, sent: usize) {
+    wait_for(lab, &mut (None, 0), |lab, (left, unread)| {
+        let soon = lab.driver().now() + Nanos::from_millis(5);
+        lab.wait(soon, |_| {});
+        *left = lab.driver().sockets().unacknowledged(socket);
+        *unread = peer.unread();
+        *unread > 0 && left.is_some_and(|left| left > 0 && left + *unread == sent)
+    });
 }
 
-/// Closes a socket, which needs more than one look.
-fn close<L: Lab>(lab: &mut L, socket: Socket) {
+/// Waits until the peer's kernel has some of what was sent.
+fn until_some_came<L: Lab>(lab: &mut L, socket: Socket, sent: usize) {
+    wait_for(lab, &mut None, |lab, left| {
+        let soon = lab.driver().now() + Nanos::from_millis(5);
+        lab.wait(soon, |_| {});
+        *left = lab.driver().sockets().unacknowledged(socket);
+        left.is_some_and(|left| left < sent)
+    });
+}
+
+/// Closes a socket, which needs more than one look, and gives what the peer reads to the end.
+fn close_and_read<L: Lab>(lab: &mut L, socket: Socket, peer: L::Peer) -> Vec<u8> {
     lab.driver().sockets().close(socket);
-    is_quiet(lab, Nanos::from_millis(5));
+    let reading = peer.read_to_end();
+    wait_for(lab, &mut (), |lab, ()| {
+        let soon = lab.driver().now() + Nanos::from_millis(5);
+        lab.wait(soon, |event| panic!("a closed socket says nothing: {event:?}"));
+        reading.is_over()
+    });
+    reading.take()
 }
 
 /// The end of a stream: its error, if it failed, and what was not acknowledged then.
 fn end_of<L: Lab>(lab: &mut L, socket: Socket) -> (Option<SocketError>, Left) {
     let mut end = None;
-    let give_up = Instant::now() + Duration::from_secs(10);
-    while end.is_none() {
-        assert!(Instant::now() < give_up, "it has no end");
-        let soon = lab.driver().now() + Nanos::from_millis(50);
-        lab.wait_with(soon, |sockets, event| match event {
+    wait_for(lab, &mut end, |lab, end| {
+        let far = lab.far();
+        lab.wait_with(far, |sockets, event| match event {
             Event::PeerClosed { socket: ended, .. } if ended == socket => {
                 let untaken = sockets.unsent(socket);
                 end.get_or_insert((None, Left { untaken, unacknowledged: sockets.unacknowledged(socket) }));
@@ -83,7 +89,8 @@ fn end_of<L: Lab>(lab: &mut L, socket: Socket) -> (Option<SocketError>, Left) {
             }
             _ => {}
         });
-    }
+        end.is_some()
+    });
     end.expect("it was just seen")
 }
 
@@ -113,7 +120,7 @@ pub(super) fn what_came_after_the_close_is_not_acknowledged<L: Lab>(mut lab: L) 
             continue;
         }
         // The reset that the first was answered with refuses the second.
-        lab.settle();
+        lab.await_reset();
         lab.driver().sockets().send(socket, second);
         let (error, left) = end_of(&mut lab, socket);
         assert_eq!((error, left.unacknowledged), (Some(SocketError::Reset), Some(2 * BYTES)));
@@ -141,8 +148,8 @@ pub(super) fn what_was_refused_is_not_acknowledged<L: Lab>(mut lab: L) {
             until(&mut lab, |all| all.contains(&Seen::Sent(socket, Some(1))));
             peer.await_unread();
             drop(peer);
-            lab.settle();
             // The reset is there, and nobody was told of it.
+            lab.await_reset();
             lab.driver().sockets().send(socket, request);
             if is_asked {
                 assert_eq!(lab.driver().sockets().unacknowledged(socket), Some(BYTES));
@@ -158,7 +165,7 @@ pub(super) fn what_was_refused_is_not_acknowledged<L: Lab>(mut lab: L) {
         until(&mut lab, |all| all.contains(&Seen::Sent(socket, Some(1))));
         peer.await_unread();
         drop(peer);
-        lab.settle();
+        lab.await_reset();
         let template = template(&mut lab);
         lab.driver().sockets().send(socket, Outgoing::Template(template, 0..BYTES));
         assert_eq!(lab.driver().sockets().stop_sending(socket), BYTES);
@@ -181,11 +188,12 @@ pub(super) fn our_own_end_counts_for_nothing<L: Lab>(mut lab: L) {
     let (socket, mut peer) = connected(&mut lab);
     peer.pause();
     lab.driver().sockets().send(socket, Outgoing::Lent(vec![7; 400_000]));
-    let before = until_stuck(&mut lab, socket);
-    assert!(before.is_some_and(|count| count > 0), "{before:?}");
+    until_whole(&mut lab, socket, &mut peer, 400_000);
     lab.driver().sockets().shutdown(socket);
-    assert_eq!(until_stuck(&mut lab, socket), before);
-    assert_eq!(peer.read_to_end()().len(), 400_000);
+    until_whole(&mut lab, socket, &mut peer, 400_000);
+    let reading = peer.read_to_end();
+    until_unacknowledged(&mut lab, socket, 0);
+    assert_eq!(reading.take().len(), 400_000);
     let (socket, peer) = connected(&mut lab);
     drop(peer);
     lab.driver().sockets().send(socket, Outgoing::Lent(vec![7; BYTES]));
@@ -203,8 +211,7 @@ pub(super) fn a_stopped_send_says_what_was_not_taken<L: Lab>(mut lab: L) {
         lab.driver().sockets().send(socket, Outgoing::Shared(Arc::from(second), 0..second.len()));
         lab.driver().sockets().shutdown(socket);
         if !is_at_once {
-            let unacknowledged = until_stuck(&mut lab, socket).expect("it is connected");
-            assert!(unacknowledged < LARGE, "the peer's kernel has some: {unacknowledged}");
+            until_some_came(&mut lab, socket, LARGE);
         }
         let untaken = lab.driver().sockets().stop_sending(socket);
         assert!(untaken > 0, "the kernel took all");
@@ -212,10 +219,9 @@ pub(super) fn a_stopped_send_says_what_was_not_taken<L: Lab>(mut lab: L) {
         assert_eq!((sockets.unsent(socket), sockets.stop_sending(socket)), (0, 0));
         assert!(sockets.unacknowledged(socket).expect("it is connected") <= LARGE - untaken);
         if !is_at_once {
-            is_quiet(&mut lab, Nanos::from_millis(5));
+            is_quiet(&mut lab);
         }
-        close(&mut lab, socket);
-        let read = peer.read_to_end()();
+        let read = close_and_read(&mut lab, socket, peer);
         assert_eq!(read.len(), LARGE - untaken);
         assert!(read == bytes[..read.len()], "what was taken is not the front");
     }
@@ -232,8 +238,7 @@ pub(super) fn a_small_send_is_taken_when_it_is_stopped<L: Lab>(mut lab: L) {
             until(&mut lab, |all| matches!(all, [Seen::Sent(told, _)] if *told == socket));
         }
         lab.wait(Nanos::ZERO, |_| {});
-        close(&mut lab, socket);
-        assert_eq!(peer.read_to_end()(), vec![7; BYTES - untaken]);
+        assert_eq!(close_and_read(&mut lab, socket, peer), vec![7; BYTES - untaken]);
     }
 }
 
@@ -241,9 +246,8 @@ pub(super) fn a_closed_socket_sends_no_more<L: Lab>(mut lab: L) {
     let (socket, mut peer) = connected(&mut lab);
     peer.pause();
     lab.driver().sockets().send(socket, Outgoing::Lent(pattern(LARGE)));
-    until_stuck(&mut lab, socket);
-    close(&mut lab, socket);
-    let read = peer.read_to_end()();
+    until_some_came(&mut lab, socket, LARGE);
+    let read = close_and_read(&mut lab, socket, peer);
     assert!(read.len() < LARGE, "all was sent");
 }
 
@@ -255,29 +259,30 @@ pub(super) fn questions_do_not_disturb_a_send<L: Lab>(mut lab: L) {
     }
     lab.driver().sockets().shutdown(socket);
     let read = peer.read_to_end();
-    let (mut last, mut told, mut is_over) = (bytes.len(), 0, false);
-    let give_up = Instant::now() + Duration::from_secs(20);
-    while !is_over {
-        assert!(Instant::now() < give_up, "{last} are not acknowledged, {told} were told");
-        let left = lab.driver().sockets().unacknowledged(socket).expect("it is connected");
-        // Our end may not have been sent yet when it was subtracted.
-        assert!(left <= last + 1, "{left} after {last}");
-        last = left;
+    let mut seen = (bytes.len(), 0, false);
+    wait_for(&mut lab, &mut seen, |lab, (last, told, is_over)| {
+        let mut left_by_now = |sockets: &mut <L::Driver as Driver>::Sockets| {
+            let left = sockets.unacknowledged(socket).expect("it is connected");
+            // Our end may not have been sent yet when it was subtracted.
+            assert!(left <= *last + 1, "{left} after {last}");
+            *last = left;
+        };
+        left_by_now(lab.driver().sockets());
         let soon = lab.driver().now() + Nanos::from_millis(1);
         lab.wait_with(soon, |sockets, event| match event {
             Event::Sent { .. } => {
-                told += 1;
-                let left = sockets.unacknowledged(socket).expect("it is connected");
-                assert!(left <= last + 1, "{left} after {last}");
-                last = left;
+                *told += 1;
+                left_by_now(sockets);
             }
-            Event::PeerClosed { .. } => is_over = true,
+            Event::PeerClosed { .. } => *is_over = true,
             other => panic!("nothing else should happen: {other:?}"),
         });
-    }
+        *is_over
+    });
+    let (_, told, _) = seen;
     assert_eq!(told, 2);
     assert_eq!(lab.driver().sockets().unacknowledged(socket), Some(0));
-    assert!(read() == bytes, "not what was sent");
+    assert!(read.take() == bytes, "not what was sent");
 }
 
 pub(super) fn questions_do_not_disturb_the_order<L: Lab>(mut lab: L) {
@@ -287,10 +292,8 @@ pub(super) fn questions_do_not_disturb_the_order<L: Lab>(mut lab: L) {
     lab.driver().sockets().send(other, Outgoing::Lent(pattern(LARGE)));
     let bytes = pattern(LARGE / 2);
     let (mut written, mut all) = (0, Vec::new());
-    let give_up = Instant::now() + Duration::from_secs(20);
-    while all.len() < bytes.len() {
-        assert!(Instant::now() < give_up, "{} of {written} came", all.len());
-        written += peer.try_write(&bytes[written..]);
+    wait_for(&mut lab, &mut written, |lab, written| {
+        *written += peer.try_write(&bytes[*written..]);
         let soon = lab.driver().now() + Nanos::from_millis(1);
         lab.wait_with(soon, |sockets, event| {
             if let Event::Received { socket: from, ref bytes, .. } = event {
@@ -301,11 +304,11 @@ pub(super) fn questions_do_not_disturb_the_order<L: Lab>(mut lab: L) {
                 assert!(sockets.unacknowledged(other).is_some_and(|count| count > 0));
             }
         });
-    }
+        all.len() >= bytes.len()
+    });
     assert!(all == bytes, "bytes came out of order");
     let untaken = lab.driver().sockets().stop_sending(other);
-    close(&mut lab, other);
-    let read = reader.read_to_end()();
+    let read = close_and_read(&mut lab, other, reader);
     assert_eq!(read.len(), LARGE - untaken);
     assert!(read == pattern(LARGE)[..read.len()], "a send that was asked for is out of order");
     drop(peer);
@@ -313,21 +316,21 @@ pub(super) fn questions_do_not_disturb_the_order<L: Lab>(mut lab: L) {
     assert_eq!(received(&end), [], "it was handled twice");
 }
 
+/// The question hears of what came, too. That ends the next wait, which would else last until it is due.
 pub(super) fn what_came_while_asking_is_told_at_once<L: Lab>(mut lab: L) {
     let (socket, mut peer) = connected(&mut lab);
-    is_quiet(&mut lab, Nanos::from_millis(1));
+    is_quiet(&mut lab);
     for round in 0..20 {
         peer.write_all(&[round; BYTES]);
-        lab.settle();
+        lab.await_ready(BYTES);
         assert_eq!(lab.driver().sockets().unacknowledged(socket), Some(0));
+        let due = lab.far();
         let mut all = Vec::new();
-        let begun = lab.driver().now();
-        while received(&all).len() < BYTES {
-            let late = lab.driver().now() + Nanos::from_millis(4_000);
-            lab.wait(late, |event| all.push(seen(event)));
-        }
-        let waited = lab.driver().now().since(begun);
-        assert!(waited < Nanos::from_millis(2_000), "it was told after {waited:?}");
+        wait_for(&mut lab, &mut all, |lab, all| {
+            lab.wait(due, |event| all.push(seen(event)));
+            received(all).len() >= BYTES
+        });
+        assert!(lab.driver().now() < due, "it was told when the wait was due");
         assert_eq!(received(&all), [round; BYTES]);
     }
 }
