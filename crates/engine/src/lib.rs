@@ -38,6 +38,8 @@ mod times;
 mod tls;
 mod user;
 mod verdict;
+#[cfg(test)]
+mod waiting;
 mod world;
 
 pub use afar::{Books, Muster, PartEnd, SceneEnded, WorkerResult};

@@ -4,11 +4,12 @@ use std::fs::File;
 use std::io::Write;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use figures::{Held, HeldInterval, Interval, Run, ScenarioPart};
 
 use crate::bounds::EXPORTS_MAX;
+use crate::deadline::Deadline;
 use crate::error::{ExportError, Fault};
 use crate::file::Place;
 use crate::junit;
@@ -154,18 +155,18 @@ impl Exports {
 
     fn end(mut self, suite: &str, page: &str, has_enough: &dyn Fn() -> bool) -> Vec<Delivery> {
         let told = self.told(None, None);
-        let now = Instant::now();
+        let (queues_by, page_by) = (Deadline::after(END_WAIT_MAX), Deadline::after(SCRAPE_WAIT_MAX));
         for (_, way) in &self.all {
             match way {
                 Way::Page(page) => page.show(&told, true),
-                Way::Queue(queue) => queue.end(&told, now + END_WAIT_MAX),
+                Way::Queue(queue) => queue.end(&told, queues_by),
                 Way::Junit(_) | Way::Github(_) => {}
             }
         }
         // Those that have a bound of their own come first: a page may wait for the longest.
         let (pages, others): (Vec<_>, Vec<_>) =
             self.all.into_iter().enumerate().partition(|(_, (_, way))| matches!(way, Way::Page(_)));
-        let finish = |(number, (kind, way))| (number, finish_one(&kind, way, (suite, page), (now, has_enough)));
+        let finish = |(number, (kind, way))| (number, finish_one(&kind, way, (suite, page), (page_by, has_enough)));
         let mut all: Vec<(usize, Delivery)> = others.into_iter().chain(pages).map(finish).collect();
         all.sort_by_key(|(number, _)| *number);
         all.into_iter().map(|(_, delivery)| delivery).collect()
@@ -210,8 +211,8 @@ fn begin_one(kind: &Export, told: &Arc<Told>, environment: &Environment) -> Resu
     queue.map(Way::Queue).map_err(failed)
 }
 
-/// `suite`: test cases; `page`: what GitHub shows. `end`: when the run was over, and whether nobody wants to wait any longer.
-fn finish_one(kind: &Export, way: Way, (suite, page): (&str, &str), end: (Instant, &dyn Fn() -> bool)) -> Delivery {
+/// `suite`: test cases; `page`: what GitHub shows. `end`: until when a page stays, and whether nobody wants to wait any longer.
+fn finish_one(kind: &Export, way: Way, (suite, page): (&str, &str), end: (Deadline, &dyn Fn() -> bool)) -> Delivery {
     let mut delivery = Delivery {
         kind: kind.kind(),
         place: kind.place(),
@@ -231,7 +232,7 @@ fn finish_one(kind: &Export, way: Way, (suite, page): (&str, &str), end: (Instan
         }
         Way::Page(scrape) => {
             delivery.place = scrape.address().to_string();
-            let (reads, was_read) = scrape.finish(end.0 + SCRAPE_WAIT_MAX, end.1);
+            let (reads, was_read) = scrape.finish(end.0, end.1);
             delivery.delivered = reads;
             delivery.fault = (!was_read).then_some(Fault::NotRead);
         }

@@ -10,6 +10,7 @@
 
 mod bounds;
 mod csv;
+mod deadline;
 mod error;
 mod exports;
 mod families;

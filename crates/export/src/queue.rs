@@ -3,10 +3,11 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use figures::{HeldInterval, Interval};
 
+use crate::deadline::Deadline;
 use crate::error::Fault;
 use crate::totals::Totals;
 
@@ -85,7 +86,7 @@ struct State {
     /// What happened last, though nothing may be missing for it yet.
     last: Option<Fault>,
     /// The run is over, and this is as long as it goes on.
-    end_by: Option<Instant>,
+    end_by: Option<Deadline>,
     is_done: bool,
 }
 
@@ -134,7 +135,7 @@ impl Queue {
     }
 
     /// The run is over: `last`, and what is left, may still be sent. It always has a place, since all sums are in it.
-    pub(crate) fn end(&self, last: &Arc<Told>, end_by: Instant) {
+    pub(crate) fn end(&self, last: &Arc<Told>, end_by: Deadline) {
         let mut state = self.shared.lock();
         state.waiting.push_back(last.clone());
         state.end_by = Some(end_by);
@@ -145,7 +146,7 @@ impl Queue {
     pub(crate) fn finish(self, has_enough: &dyn Fn() -> bool) -> Tally {
         let mut state = self.shared.lock();
         while !state.is_done && !has_enough() {
-            let left = state.end_by.map_or(Duration::ZERO, |end| end.saturating_duration_since(Instant::now()));
+            let left = state.end_by.map_or(Duration::ZERO, Deadline::left);
             if left.is_zero() {
                 break;
             }
@@ -184,7 +185,7 @@ fn work(shared: &Shared, sink: &mut impl Sink) {
             }
             return;
         }
-        let left = end_by.map(|end| end.saturating_duration_since(Instant::now()));
+        let left = end_by.map(Deadline::left);
         let sent = sink.send(&batch, left.map_or(SEND_WAIT_MAX, |left| left.min(SEND_WAIT_MAX)));
         let mut state = shared.lock();
         if state.is_done {
@@ -209,7 +210,7 @@ fn work(shared: &Shared, sink: &mut impl Sink) {
 }
 
 /// What is to be sent now, the oldest of what waits; nothing when the run is over and nothing is left.
-fn next(shared: &Shared) -> (Vec<Arc<Told>>, Option<Instant>) {
+fn next(shared: &Shared) -> (Vec<Arc<Told>>, Option<Deadline>) {
     let mut state = shared.lock();
     while state.waiting.is_empty() && state.end_by.is_none() && !state.is_done {
         state = shared.wake.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -220,10 +221,10 @@ fn next(shared: &Shared) -> (Vec<Arc<Told>>, Option<Instant>) {
 /// Pauses. `was_over`: the try that failed began after the end of the run. Else that end cuts the pause, so that
 /// there is one more try at least, whatever the far end asked for.
 fn rest(shared: &Shared, state: MutexGuard<'_, State>, wait: Duration, was_over: bool) {
-    let until = Instant::now() + wait;
+    let until = Deadline::after(wait);
     let mut state = state;
     while !state.is_done && (was_over || state.end_by.is_none()) {
-        let left = until.saturating_duration_since(Instant::now());
+        let left = until.left();
         if left.is_zero() {
             return;
         }

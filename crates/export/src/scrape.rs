@@ -2,7 +2,7 @@
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::State;
@@ -10,6 +10,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::IntoResponse;
 use axum::routing::get;
 
+use crate::deadline::Deadline;
 use crate::native;
 use crate::prometheus::{Style, text};
 use crate::queue::{LOOK_EVERY, Told};
@@ -108,10 +109,10 @@ impl Scrape {
     }
 
     /// Waits for one more reader. Gives how often the page was read, and whether the final figures were.
-    pub(crate) fn finish(mut self, end_by: Instant, has_enough: &dyn Fn() -> bool) -> (u64, bool) {
+    pub(crate) fn finish(mut self, end_by: Deadline, has_enough: &dyn Fn() -> bool) -> (u64, bool) {
         let mut page = self.shared.lock();
         while !page.was_read && !has_enough() {
-            let left = end_by.saturating_duration_since(Instant::now());
+            let left = end_by.left();
             if left.is_zero() {
                 break;
             }

@@ -1,5 +1,6 @@
 //! The terminal is given back when something panics: in a real one, `tmux`.
 
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -7,12 +8,30 @@ use report::Language;
 use screen::{Act, Display, Look, Source};
 use serde_json::{Value, json};
 
-/// It shows something, and then breaks.
-struct Breaks(Instant);
+/// The file whose presence breaks the child, as the test says.
+const BREAKS_BY: &str = "ONRUSH_SCREEN_BREAKS_BY";
+/// Whatever a test waits for is there by then. It guards the harness and judges nothing.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// Waits until something is there.
+fn wait_for(what: &str, mut is_there: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_there() {
+        assert!(begun.elapsed() < LIMIT, "not within {LIMIT:?}: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// It shows something, and breaks when it is told to.
+struct Breaks {
+    by: PathBuf,
+    /// It lives as long as what shows it.
+    _alive: std::sync::mpsc::Sender<()>,
+}
 
 impl Source for Breaks {
     fn run(&self) -> Value {
-        assert!(self.0.elapsed() < Duration::from_secs(2), "broken on purpose");
+        assert!(!self.by.exists(), "broken on purpose");
         json!({"state": "running", "plan": {"target": "shown-before"}})
     }
 
@@ -30,8 +49,10 @@ impl Source for Breaks {
 #[ignore = "it is the child of another test"]
 fn child() {
     let look = Look { language: Language::En, has_colors: true };
-    let mut display = Display::start(Box::new(Breaks(Instant::now())), look).expect("a terminal");
-    std::thread::sleep(Duration::from_secs(4));
+    let (_alive, gone) = std::sync::mpsc::channel();
+    let source = Breaks { by: std::env::var_os(BREAKS_BY).expect("the test says").into(), _alive };
+    let mut display = Display::start(Box::new(source), look).expect("a terminal");
+    assert!(gone.recv().is_err(), "nothing is sent");
     display.end();
 }
 
@@ -45,15 +66,12 @@ impl Tmux {
     }
 
     fn until(&self, part: &str) -> String {
-        let begun = Instant::now();
-        loop {
-            let text = self.ask(&["capture-pane", "-p"]);
-            if text.contains(part) {
-                return text;
-            }
-            assert!(begun.elapsed() < Duration::from_secs(30), "{part}:\n{text}");
-            std::thread::sleep(Duration::from_millis(100));
-        }
+        let mut text = String::new();
+        wait_for(part, || {
+            text = self.ask(&["capture-pane", "-p"]);
+            text.contains(part)
+        });
+        text
     }
 }
 
@@ -67,12 +85,18 @@ impl Drop for Tmux {
 fn a_panic_gives_the_terminal_back() {
     let tmux = Tmux(format!("onrush-screen-{}", std::process::id()));
     let own = std::env::current_exe().expect("a path");
-    let child =
-        format!("echo before; {} --ignored --exact child --nocapture; stty -a; echo ended; sleep 60", own.display());
+    let breaks_by = std::env::temp_dir().join(format!("onrush-screen-{}.breaks", std::process::id()));
+    let child = format!(
+        "echo before; {BREAKS_BY}={} {} --ignored --exact child --nocapture; stty -a; echo ended; exec cat",
+        breaks_by.display(),
+        own.display()
+    );
     tmux.ask(&["-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "50", &child]);
     assert!(!tmux.until("shown-before").contains("before;"), "nothing else is there");
     assert_eq!(tmux.ask(&["display-message", "-p", "#{alternate_on}"]).trim(), "1");
+    std::fs::write(&breaks_by, "").expect("a file");
     let text = tmux.until("ended");
+    std::fs::remove_file(&breaks_by).expect("it is ours");
     assert_eq!(tmux.ask(&["display-message", "-p", "#{alternate_on}"]).trim(), "0");
     // What stood there is there again, what went wrong is told, and lines are lines.
     for part in ["before\n", "broken on purpose", "isig icanon", " echo "] {

@@ -4,12 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::channel;
-use std::time::Duration;
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::carried::{snapshots_of_bytes, snapshots_to_bytes};
+use crate::waiting::wait_for;
 use crate::words::{Checkpoint, Draft, Mark, Row, Sum, Tenure};
 
 const OF_TWO: [u64; 2] = [7, 8];
@@ -91,9 +91,8 @@ fn written_ring(folder: &Folder, id: u64, records: Vec<Record>) -> PathBuf {
 
 /// Nobody writes any more: a slow disk is not waited for by whoever ends a ring.
 fn at_end(folder: &Folder) {
-    while folder.all().iter().any(|path| Kept::read(path).is_ok_and(|kept| kept.is_going_on)) {
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    let is_written = |path: &PathBuf| Kept::read(path).is_ok_and(|kept| kept.is_going_on);
+    wait_for("the end of the rings", || !folder.all().iter().any(is_written));
 }
 
 fn of_worker(id: u64, news: impl Iterator<Item = Record>) -> Vec<Record> {
@@ -354,9 +353,7 @@ fn old_rings_make_room() {
     let folder = Folder::new("room");
     fs::create_dir_all(folder.0.join("0-photos")).expect("it works");
     let going = Ring::begin(&folder.rings(), head(1, 1), |stopped| panic!("{stopped:?}"));
-    while folder.all().iter().filter(|path| path.join(HEAD).exists()).count() < 1 {
-        std::thread::sleep(Duration::from_millis(1));
-    }
+    wait_for("the first ring", || folder.all().iter().any(|path| path.join(HEAD).exists()));
     let first = folder.all().into_iter().find(|path| path.join(HEAD).exists()).expect("it works");
     for run in 0..20 {
         drop(Ring::begin(&folder.rings(), head(2, run), |stopped| panic!("{stopped:?}")));

@@ -1,7 +1,8 @@
 //! A NATS server of the tests' own.
 
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+
+use crate::waiting::wait_for;
 
 /// A server with a folder of its own; both go with the value.
 pub(crate) struct NatsServer {
@@ -22,11 +23,7 @@ impl NatsServer {
             .stderr(Stdio::null())
             .spawn()
             .unwrap_or_else(|error| panic!("{program}: {error}; cargo xtask test --long installs it"));
-        let begun = Instant::now();
-        while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
-            assert!(begun.elapsed() < Duration::from_secs(30), "nats-server does not listen");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        wait_for("nats-server listens", || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
         Self { child, folder, port }
     }
 }

@@ -188,18 +188,25 @@ impl World {
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::time::Duration;
+    use std::sync::{Condvar, Mutex, PoisonError};
 
     use plan::Flags;
 
     use super::*;
+    use crate::waiting::wait_for;
 
     static AT_ONCE: AtomicUsize = AtomicUsize::new(0);
     static MOST: AtomicUsize = AtomicUsize::new(0);
+    /// Names that may be found by now, and those that were.
+    static FOUND: Mutex<(usize, usize)> = Mutex::new((0, 0));
+    static NEWS: Condvar = Condvar::new();
 
-    fn slow(target: Arc<Target>, _: Nanos) -> Found {
+    /// Finds a name when it may.
+    fn gated(target: Arc<Target>, _: Nanos) -> Found {
         MOST.fetch_max(AT_ONCE.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
-        std::thread::sleep(Duration::from_millis(5));
+        let found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found = NEWS.wait_while(found, |(may, is)| is >= may).unwrap_or_else(PoisonError::into_inner);
+        found.1 += 1;
         AT_ONCE.fetch_sub(1, Ordering::SeqCst);
         Err(if target.host.ends_with('7') { Failure::Redirect } else { Failure::Dns })
     }
@@ -209,27 +216,38 @@ mod tests {
         Box::new(flags.plan().expect("a good plan").scenarios[0].targets[0].clone())
     }
 
+    fn started(lookups: &Lookups) -> usize {
+        lookups.all.iter().filter(|lookup| lookup.found.is_some()).count()
+    }
+
     #[test]
     fn many_names_share_few_threads_and_each_is_answered_once() {
-        let mut lookups = Lookups { find: slow, ..Lookups::default() };
+        let mut lookups = Lookups { find: gated, ..Lookups::default() };
         for user in 0..200 {
             let waiting = Waiting { user, step: 0, intended: Nanos::ZERO };
             lookups.ask(target(user % 100), waiting, Nanos::from_millis(10));
+            assert_eq!(started(&lookups), THREADS_MAX.min(user as usize + 1));
         }
+        wait_for("all threads look at the same time", || AT_ONCE.load(Ordering::SeqCst) == THREADS_MAX);
+        assert!(lookups.poll().is_none(), "none may be found yet");
         let mut users = Vec::new();
         while !lookups.is_empty() {
-            let Some((lookup, found)) = lookups.poll() else {
-                std::thread::sleep(Duration::from_millis(1));
-                continue;
-            };
+            FOUND.lock().expect("no holder panics").0 += 1;
+            NEWS.notify_all();
+            let mut answered = None;
+            wait_for("an answer", || {
+                answered = lookups.poll();
+                answered.is_some()
+            });
+            let (lookup, found) = answered.expect("it was waited for");
             let is_seven = lookup.target.host.ends_with('7');
             assert!(matches!(found, Err(failure) if (failure == Failure::Redirect) == is_seven));
             assert_eq!(lookup.waiting.len(), 2);
             users.extend(lookup.waiting.iter().map(|waiting| waiting.user));
+            assert_eq!(started(&lookups), THREADS_MAX.min(lookups.len()));
         }
         users.sort_unstable();
         assert!(users.iter().copied().eq(0..200), "{users:?}");
-        let most = MOST.load(Ordering::SeqCst);
-        assert!((1..=THREADS_MAX).contains(&most), "{most} threads at a time");
+        assert_eq!(MOST.load(Ordering::SeqCst), THREADS_MAX, "threads at a time");
     }
 }

@@ -1,0 +1,19 @@
+//! Until when somebody waits.
+
+use std::time::{Duration, Instant};
+
+/// The end of a wait.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Deadline(Instant);
+
+impl Deadline {
+    /// So long from now on.
+    pub(crate) fn after(span: Duration) -> Self {
+        Self(Instant::now() + span)
+    }
+
+    /// What is left of it; zero when it is over.
+    pub(crate) fn left(self) -> Duration {
+        self.0.saturating_duration_since(Instant::now())
+    }
+}
