@@ -4,16 +4,17 @@ use std::borrow::Cow;
 
 use pacing::Nanos;
 
+use crate::gates::{Entry, GateName, Waiting, Wish};
 use crate::respond::{self, Kind};
 use crate::routes::{REDIRECTS, Route};
-use crate::shop::{self, Asked, Reply};
+use crate::shop::{self, Asked, Method, Reply};
 use crate::tools::Tools;
 
 /// A freeze begins at the earliest so long after it was asked for.
 const FREEZE_LEAD: Nanos = Nanos::from_millis(1);
 
 /// What is done.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) enum Action {
     /// An answer that is at hand.
     Whole { status: u16, kind: Kind, body: Cow<'static, [u8]> },
@@ -21,6 +22,8 @@ pub(crate) enum Action {
     Long { bytes: u64, says_length: bool },
     /// An empty answer, then.
     Hold { until: Nanos },
+    /// An empty answer, when the gate is open.
+    Wait(Waiting),
     /// A body in pieces.
     Drip { pieces: u32, gap: Nanos },
     /// The connection ends without an answer.
@@ -32,14 +35,14 @@ pub(crate) enum Action {
 pub(crate) struct Came {
     /// What came with it; `None` when it was too large.
     body: Option<Vec<u8>>,
-    /// For the shop. In a box, as other routes pay for its place.
+    /// For the shop and for gates. In a box, as other routes pay for its place.
     asked: Option<Box<Asked>>,
 }
 
 impl Came {
     /// `ask` reads the head.
     pub(crate) fn new(route: Route, ask: impl FnOnce() -> Asked) -> Self {
-        let asked = matches!(route, Route::Shop(_)).then(|| Box::new(ask()));
+        let asked = matches!(route, Route::Shop(_) | Route::Gate(..)).then(|| Box::new(ask()));
         Self { body: Some(Vec::new()), asked }
     }
 
@@ -107,10 +110,43 @@ impl Action {
                 tools.stats().see(seen);
                 Self::Whole { status, kind, body: Cow::Owned(body.into_bytes()) }
             }
+            Route::Gate(name, wish) => {
+                let asked = came.asked.expect("a request for a gate has its head");
+                Self::at_gate(name, wish, asked.method, tools)
+            }
             Route::Conns => Self::owned(200, "application/json", tools.conns_json().into_bytes()),
             Route::Stats => Self::owned(200, "application/json", tools.stats_json().into_bytes()),
             Route::NotFound | Route::Grpc => Self::text(404, b"no such path\n"),
-            Route::BadNumber => Self::text(400, b"the number in the path is out of range\n"),
+            Route::BadNumber => Self::text(400, b"the number or the name in the path is out of range\n"),
+        }
+    }
+
+    fn at_gate(name: GateName, wish: Wish, method: Method, tools: &Tools) -> Self {
+        let no_room = || Self::text(503, b"the server has no room for another gate\n");
+        let number = |count: u64| Self::owned(200, "text/plain", count.to_string().into_bytes());
+        let (known, allow) = if wish == Wish::Open { (Method::Post, "POST") } else { (Method::Get, "GET, HEAD") };
+        if method != known {
+            let kind = Kind::of("text/plain").with("Allow", allow);
+            return Self::Whole {
+                status: 405,
+                kind,
+                body: Cow::Borrowed(b"this path has another method, see Allow\n"),
+            };
+        }
+        match wish {
+            Wish::Pass => match tools.gates().enter(name) {
+                Entry::IsOpen => Self::text(200, b""),
+                Entry::Waits(waiting) => Self::Wait(waiting),
+                Entry::NoRoom => no_room(),
+            },
+            Wish::Open => match tools.gates().open(name) {
+                Some(waited) => {
+                    tools.wake_all();
+                    number(waited)
+                }
+                None => no_room(),
+            },
+            Wish::Count => number(tools.gates().waiting(name)),
         }
     }
 

@@ -5,6 +5,7 @@ use pacing::Nanos;
 use wire::http1::{ProtocolError, RequestHead, Server, ServerEvent, Version, fields};
 
 use crate::action::{Action, Came};
+use crate::gates::Waiting;
 use crate::happened::Wait;
 use crate::respond::{self, BLOCK_BYTES, DRIP_BYTES, Kind, Manner};
 use crate::routes::Route;
@@ -20,6 +21,8 @@ struct Request {
     route: Route,
     manner: Manner,
     came: Came,
+    /// At a gate.
+    waiting: Option<Waiting>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +33,8 @@ enum Phase {
         since: Nanos,
         until: Nanos,
     },
+    /// For a gate to be opened.
+    Waits,
     /// A body of which so much is still to be sent.
     SendsBytes {
         remaining: u64,
@@ -100,7 +105,7 @@ impl Connection {
                 sockets.send(self.socket, Outgoing::Lent(buffer));
                 Wait::More
             }
-            Phase::Reads | Phase::Delays { .. } | Phase::Drips { .. } => Wait::More,
+            Phase::Reads | Phase::Delays { .. } | Phase::Waits | Phase::Drips { .. } => Wait::More,
         }
     }
 
@@ -123,8 +128,22 @@ impl Connection {
             Phase::Delays { .. } | Phase::Drips { .. } | Phase::SendsBytes { .. } | Phase::SendsChunks { .. } => {
                 Wait::More
             }
-            Phase::Reads => Wait::Nothing,
+            // Who waits at a gate has no answer on its way, and is counted: whoever seems gone is.
+            Phase::Reads | Phase::Waits => Wait::Nothing,
         }
+    }
+
+    pub(crate) fn waits_at_gate(&self) -> bool {
+        self.phase == Phase::Waits
+    }
+
+    /// A gate was opened.
+    pub(crate) fn gate_opened<S: Sockets>(&mut self, tools: &mut Tools, sockets: &mut S) -> Wait {
+        let waiting = self.request.as_mut().map(|request| &mut request.waiting);
+        if waiting.is_some_and(|waiting| waiting.take_if(|waiting| waiting.is_over()).is_some()) {
+            return self.answer_plain(200, b"", tools, sockets);
+        }
+        Wait::More
     }
 
     fn read<S: Sockets>(&mut self, bytes: &[u8], at: Nanos, tools: &mut Tools, sockets: &mut S) -> Wait {
@@ -194,6 +213,11 @@ impl Connection {
                 Wait::More
             }
             Action::Hold { until } => self.hold(at, until, tools),
+            Action::Wait(waiting) => {
+                request.waiting = Some(waiting);
+                self.phase = Phase::Waits;
+                Wait::More
+            }
             // A head needs no body.
             Action::Drip { pieces, .. } if manner.is_old || manner.is_head => {
                 self.answer_long(Some(u64::from(pieces) * DRIP_BYTES), manner, tools, sockets)
@@ -309,7 +333,7 @@ impl Connection {
         };
         tools.stats().requests[Route::BadNumber.index()].add(1);
         let manner = Manner { is_head: false, close: true, is_old: false };
-        self.request = Some(Request { route: Route::BadNumber, manner, came: Came::default() });
+        self.request = Some(Request { route: Route::BadNumber, manner, came: Came::default(), waiting: None });
         let body = format!("{error}\n");
         self.answer_plain(status, body.as_bytes(), tools, sockets)
     }
@@ -325,7 +349,7 @@ impl Request {
             is_old: head.version == Version::Http10,
         };
         let came = Came::new(route, || Asked::read(head.method, head.target, fields(head.bytes)));
-        Self { route, manner, came }
+        Self { route, manner, came, waiting: None }
     }
 
     fn take_body(&mut self, bytes: &[u8]) {

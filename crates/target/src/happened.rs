@@ -7,6 +7,8 @@ pub(crate) enum Happened<'a> {
     Received(&'a mut [u8], Nanos),
     Sent,
     Due(Nanos),
+    /// A gate was opened, perhaps the one where it waits.
+    GateOpened,
     PeerClosed,
 }
 

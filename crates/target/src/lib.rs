@@ -7,6 +7,7 @@ mod behavior;
 mod certificate;
 mod connection;
 mod described;
+mod gates;
 mod greeter;
 mod happened;
 mod millis;
@@ -36,6 +37,7 @@ use behavior::Agreed;
 pub use behavior::Behavior;
 pub use certificate::Certificate;
 pub use described::descriptors;
+use gates::Gates;
 use metrics::Distribution;
 use pacing::Nanos;
 use shard::Listeners;
@@ -72,6 +74,7 @@ impl ServeOptions {
 pub(crate) struct Shared {
     stats: Box<[Stats]>,
     sessions: Sessions,
+    gates: Gates,
     /// What the secrets of sessions are made of.
     secret: u64,
     agreed: Agreed,
@@ -88,6 +91,7 @@ impl Shared {
         Arc::new(Self {
             stats,
             sessions: Sessions::default(),
+            gates: Gates::default(),
             secret,
             agreed: Agreed::new(behavior.seed),
             behavior,

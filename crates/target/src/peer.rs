@@ -61,6 +61,15 @@ impl Peer {
         self.socket
     }
 
+    /// A request of it waits at a gate.
+    pub(crate) fn waits_at_gate(&self) -> bool {
+        match &self.speaks {
+            Speaks::Http1(one) => one.waits_at_gate(),
+            Speaks::Http2(many) => many.waits_at_gate(),
+            Speaks::Undecided | Speaks::Talk(_) => false,
+        }
+    }
+
     /// We have sent our last.
     pub(crate) fn drain_until<S: Sockets>(&mut self, until: Nanos, tools: &mut Tools, sockets: &mut S) {
         if let Some(session) = &mut self.tls {
@@ -97,7 +106,7 @@ impl Peer {
                     }
                 }
                 Happened::PeerClosed => return Wait::Nothing,
-                Happened::Sent | Happened::Due(_) => {}
+                Happened::Sent | Happened::Due(_) | Happened::GateOpened => {}
             }
             return Wait::More;
         }
@@ -156,12 +165,13 @@ impl Peer {
             (Speaks::Http1(one), Happened::Sent) => one.sent(tools, sockets),
             (Speaks::Http1(one), Happened::Due(now)) => one.due(now, tools, sockets),
             (Speaks::Http1(one), Happened::PeerClosed) => one.peer_closed(),
+            (Speaks::Http1(one), Happened::GateOpened) => one.gate_opened(tools, sockets),
             (Speaks::Http2(many), what) => many.happened(what, tools, sockets),
             (Speaks::Talk(talk), Happened::Received(bytes, _)) => talk.received(bytes, tools, sockets),
             (Speaks::Talk(talk), Happened::Sent) => talk.sent(sockets),
             (Speaks::Talk(talk), Happened::Due(now)) => talk.due(now, tools, sockets),
             (Speaks::Talk(_), Happened::PeerClosed) => Wait::Nothing,
-            (Speaks::Undecided, _) => Wait::More,
+            (Speaks::Talk(_), Happened::GateOpened) | (Speaks::Undecided, _) => Wait::More,
         }
     }
 

@@ -3,6 +3,7 @@
 use pacing::Nanos;
 
 use crate::behavior::Delay;
+use crate::gates::{GateName, Wish};
 use crate::millis::{millis, thousandths};
 use crate::queue::Shape;
 use crate::respond::ECHO_BYTES_MAX;
@@ -61,17 +62,19 @@ pub(crate) enum Route {
     Drop,
     Stats,
     Conns,
+    /// Waits until somebody opens it; what opens it and tells who waits.
+    Gate(GateName, Wish),
     /// A page of the shop.
     Shop(Page),
     /// A call of gRPC; no path leads there.
     Grpc,
     NotFound,
-    /// A known path with a number that makes no sense.
+    /// A known path with a number or a name that makes no sense.
     BadNumber,
 }
 
 /// The names under which requests are counted.
-pub(crate) const NAMES: [&str; SHOP + 12] = [
+pub(crate) const NAMES: [&str; SHOP + 14] = [
     "/",
     "/bytes",
     "/chunked",
@@ -102,6 +105,8 @@ pub(crate) const NAMES: [&str; SHOP + 12] = [
     "/order",
     "/stats/sessions",
     "/queue",
+    "/gate",
+    "gate orders",
 ];
 
 /// The first of the shop in [`NAMES`].
@@ -158,6 +163,15 @@ impl Route {
                 Some(count) if count > 0 => Self::Redirect(count as u8),
                 _ => Self::BadNumber,
             },
+            ("gate", Some(text)) => {
+                let (name, wish) = match text.split_once('/') {
+                    None => (text, Wish::Pass),
+                    Some((name, "open")) => (name, Wish::Open),
+                    Some((name, "waiting")) => (name, Wish::Count),
+                    Some(_) => return Self::NotFound,
+                };
+                GateName::parse(name).map_or(Self::BadNumber, |name| Self::Gate(name, wish))
+            }
             _ => match Page::of(name, number) {
                 Some(page) => page.map_or(Self::BadNumber, Self::Shop),
                 None => Self::NotFound,
@@ -197,6 +211,8 @@ impl Route {
             Self::Redirect(_) => 17,
             Self::Shop(page) => SHOP + page.index(),
             Self::Queue(_) | Self::QueueLog => SHOP + 11,
+            Self::Gate(_, Wish::Pass) => SHOP + 12,
+            Self::Gate(_, Wish::Open | Wish::Count) => SHOP + 13,
         }
     }
 }
@@ -212,6 +228,7 @@ mod tests {
 
     #[test]
     fn paths() {
+        let gate = GateName::parse("a").expect("a name");
         let cases = [
             ("/", Route::Root),
             ("/?a=b", Route::Root),
@@ -240,6 +257,16 @@ mod tests {
             ("/echo?u=http://x/", Route::Echo),
             ("/stats", Route::Stats),
             ("/conns", Route::Conns),
+            ("/gate/a", Route::Gate(gate, Wish::Pass)),
+            ("/gate/a?x", Route::Gate(gate, Wish::Pass)),
+            ("/gate/a/open", Route::Gate(gate, Wish::Open)),
+            ("/gate/a/waiting", Route::Gate(gate, Wish::Count)),
+            ("/gate/a/close", Route::NotFound),
+            ("/gate/a/open/", Route::NotFound),
+            ("/gate", Route::NotFound),
+            ("/gate/", Route::BadNumber),
+            ("/gate/a%20b", Route::BadNumber),
+            ("/gate//open", Route::BadNumber),
             ("/status/99", Route::BadNumber),
             ("/status/1000", Route::BadNumber),
             ("/bytes/-1", Route::BadNumber),

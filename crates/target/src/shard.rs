@@ -62,7 +62,10 @@ impl<D: Driver> Thread<D> {
             until = until.min(freeze);
         }
         let shard = &mut self.shard;
-        self.driver.wait(until, |sockets, event| shard.handle(sockets, event))
+        self.driver.wait(until, |sockets, event| shard.handle(sockets, event))?;
+        // Whoever opens a gate wakes all threads.
+        shard.pass_gates(self.driver.sockets());
+        Ok(())
     }
 
     /// Closes all connections.
@@ -83,12 +86,14 @@ struct Shard {
     connections: Pages<Peer>,
     tools: Tools,
     tcp: Option<Socket>,
+    /// Openings of gates of which those who wait here were told.
+    gate_openings: u64,
 }
 
 impl Shard {
     fn new(sockets: &mut impl Sockets, shared: Arc<Shared>, index: usize, tcp: Option<Socket>) -> Self {
         let tools = Tools::new(sockets, shared, index);
-        Self { connections: Pages::default(), tools, tcp }
+        Self { connections: Pages::default(), tools, tcp, gate_openings: 0 }
     }
 
     fn handle<S: Sockets>(&mut self, sockets: &mut S, event: Event<'_>) {
@@ -115,6 +120,20 @@ impl Shard {
     fn fire<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
         while let Some(socket) = self.tools.timers.poll(now) {
             self.with(socket, sockets, Happened::Due(now));
+        }
+    }
+
+    /// Answers those whose gate was opened, by whatever thread.
+    fn pass_gates<S: Sockets>(&mut self, sockets: &mut S) {
+        let openings = self.tools.gates().openings();
+        if openings == self.gate_openings {
+            return;
+        }
+        self.gate_openings = openings;
+        // A gate is opened seldom: a look at each connection then is cheaper than a list that is kept at all times.
+        let waiting = self.connections.iter().filter(|peer| peer.waits_at_gate()).map(Peer::socket);
+        for socket in waiting.collect::<Vec<_>>() {
+            self.with(socket, sockets, Happened::GateOpened);
         }
     }
 

@@ -11,11 +11,11 @@ mod sessions;
 
 use pacing::Random;
 
-pub(crate) use asked::Asked;
+pub(crate) use asked::{Asked, Method};
 pub(crate) use pages::Page;
 pub(crate) use sessions::Sessions;
 
-use asked::{COOKIE, Method, Proof, Said, Unread};
+use asked::{COOKIE, Proof, Said, Unread};
 use cart::{COUNT_MAX, Item, NoRoom, Price};
 use sessions::{Key, Order, Session, SessionId, USER_BYTES_MAX, hex};
 

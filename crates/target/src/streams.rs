@@ -13,6 +13,7 @@ use wire::http2::{Code, Event, Server};
 use calls::Calls;
 
 use crate::action::{Action, Came};
+use crate::gates::Waiting;
 use crate::happened::{Happened, Wait};
 use crate::respond::{BLOCK_BYTES, DRIP_BYTES, Kind};
 use crate::routes::Route;
@@ -33,6 +34,8 @@ enum Reply {
     Reads,
     /// Nothing until then.
     Holds { since: Nanos, until: Nanos },
+    /// Nothing until a gate is open.
+    Waits(Waiting),
     /// The rest of a body.
     Sends { body: Body, from: u64 },
     /// A slow body.
@@ -111,6 +114,10 @@ impl Streams {
     }
 
     pub(crate) fn happened<S: Sockets>(&mut self, what: Happened<'_>, tools: &mut Tools, sockets: &mut S) -> Wait {
+        if matches!(what, Happened::PeerClosed) {
+            // Who waits at a gate is counted: whoever seems gone is.
+            self.streams.retain(|_, stream| !matches!(stream.reply, Reply::Waits(_)));
+        }
         let wait = match what {
             Happened::Received(bytes, at) => self.received(bytes, at, tools),
             Happened::Sent => {
@@ -122,6 +129,7 @@ impl Streams {
                 Wait::More
             }
             Happened::Due(now) => self.fire(now, tools, sockets),
+            Happened::GateOpened => self.gate_opened(tools),
             Happened::PeerClosed if self.is_idle() && self.buffers_unsent == 0 => Wait::Nothing,
             // A peer may end its side and still wait for its answers.
             Happened::PeerClosed => {
@@ -276,6 +284,7 @@ impl Streams {
                 stream.reply = Reply::Holds { since: at, until };
                 self.wait_until(number, until, tools);
             }
+            Action::Wait(waiting) => stream.reply = Reply::Waits(waiting),
             Action::Drip { pieces, gap } => {
                 let head = Head { status: 200, kind: Kind::of("application/octet-stream"), length: None };
                 self.begin(number, head, is_head, tools);
@@ -364,6 +373,26 @@ impl Streams {
                 self.sending.push_back(number);
             }
         }
+    }
+
+    pub(crate) fn waits_at_gate(&self) -> bool {
+        self.streams.values().any(|stream| matches!(stream.reply, Reply::Waits(_)))
+    }
+
+    /// A gate was opened: who waited there is answered, the oldest stream first.
+    fn gate_opened(&mut self, tools: &Tools) -> Wait {
+        let has_passed = |stream: &Stream| matches!(&stream.reply, Reply::Waits(waiting) if waiting.is_over());
+        let passed = self.streams.iter().filter(|(_, stream)| has_passed(stream));
+        let mut numbers: Vec<u32> = passed.map(|(number, _)| *number).collect();
+        numbers.sort_unstable();
+        for number in numbers {
+            let Some(stream) = self.streams.get_mut(&number) else { continue };
+            // Whoever has the answer is no longer counted.
+            stream.reply = Reply::Reads;
+            let is_head = stream.is_head;
+            self.whole(number, (200, Kind::of("text/plain")), Vec::new(), is_head, tools);
+        }
+        Wait::More
     }
 
     /// Streams whose time has come.

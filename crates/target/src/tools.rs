@@ -10,6 +10,7 @@ use wire::websocket::{Deflater, Scratch};
 
 use crate::Shared;
 use crate::behavior::{Agreed, Behavior};
+use crate::gates::Gates;
 use crate::respond::{self, Manner};
 use crate::shop::{Desk, Seen, Shop};
 use crate::stats::Stats;
@@ -82,6 +83,10 @@ impl Tools {
 
     pub(crate) fn agreed(&self) -> &Agreed {
         &self.shared.agreed
+    }
+
+    pub(crate) fn gates(&self) -> &Gates {
+        &self.shared.gates
     }
 
     pub(crate) fn behavior(&self) -> &Behavior {

@@ -357,6 +357,8 @@ pub(crate) const PATHS: &[Example] = &[
         "answers; AFTER later the whole server stands still FOR",
         "先响应；AFTER 毫秒后整个服务停顿 FOR 毫秒",
     ),
+    ("/gate/NAME, /gate/NAME/waiting", "waits until the gate is open; how many wait", "等到门打开才响应；等待的请求数"),
+    ("POST /gate/NAME/open", "opens the gate", "打开这道门"),
     ("/fail/PERCENT[/STATUS]", "a 500, or STATUS, for this share of requests", "按此比例返回 500 或指定状态码"),
     ("/status/N, /echo", "a status; the body that was sent", "指定状态码；原样返回请求体"),
     ("/redirect/N", "redirects N times, then /", "连续重定向 N 次，最后到 /"),

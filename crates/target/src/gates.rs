@@ -1,0 +1,142 @@
+//! Gates: whoever asks for `/gate/NAME` waits until somebody opens it with `POST /gate/NAME/open`.
+//!
+//! All threads of a server share them. A thread takes the lock for requests of gates only; for all others it looks at one number,
+//! [`Gates::openings`], which says whether there is anybody to answer.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// The longest name of a gate.
+pub(crate) const GATE_NAME_BYTES_MAX: usize = 32;
+/// Gates that are known at a time: those that are open, and those where somebody waits.
+const GATES_MAX: usize = 1_024;
+
+/// The name of a gate: letters, digits, `-`, `_` and `.`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct GateName {
+    /// Zeros behind the name.
+    bytes: [u8; GATE_NAME_BYTES_MAX],
+}
+
+impl GateName {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+        if text.is_empty() || !text.bytes().all(is_plain) {
+            return None;
+        }
+        let mut bytes = [0; GATE_NAME_BYTES_MAX];
+        bytes.get_mut(..text.len())?.copy_from_slice(text.as_bytes());
+        Some(Self { bytes })
+    }
+}
+
+/// What is wanted of a gate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wish {
+    /// To be answered when it is open.
+    Pass,
+    /// To open it. It stays open.
+    Open,
+    /// To know how many wait.
+    Count,
+}
+
+#[derive(Debug, Default)]
+struct Gate {
+    is_open: AtomicBool,
+    /// Requests that were not answered yet.
+    waiting: AtomicU64,
+}
+
+/// A request that waits at a gate. It counts as long as this exists, so a connection that closes is no longer counted.
+#[derive(Debug)]
+pub(crate) struct Waiting(Arc<Gate>);
+
+impl Waiting {
+    fn new(gate: &Arc<Gate>) -> Self {
+        gate.waiting.fetch_add(1, Ordering::Relaxed);
+        Self(gate.clone())
+    }
+
+    /// The gate is open.
+    pub(crate) fn is_over(&self) -> bool {
+        self.0.is_open.load(Ordering::Acquire)
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.waiting.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// What becomes of a request for a gate.
+#[derive(Debug)]
+pub(crate) enum Entry {
+    IsOpen,
+    Waits(Waiting),
+    /// The server knows [`GATES_MAX`] others.
+    NoRoom,
+}
+
+/// The gates of a server.
+#[derive(Default)]
+pub(crate) struct Gates {
+    known: Mutex<BTreeMap<GateName, Arc<Gate>>>,
+    openings: AtomicU64,
+}
+
+impl Gates {
+    /// Somebody comes to a gate.
+    pub(crate) fn enter(&self, name: GateName) -> Entry {
+        match gate_of(&mut self.lock(), name) {
+            Some(gate) if gate.is_open.load(Ordering::Relaxed) => Entry::IsOpen,
+            Some(gate) => Entry::Waits(Waiting::new(gate)),
+            None => Entry::NoRoom,
+        }
+    }
+
+    /// Opens a gate: how many waited; `None` when there is no room for it. The threads have to be woken then.
+    pub(crate) fn open(&self, name: GateName) -> Option<u64> {
+        let mut known = self.lock();
+        let gate = gate_of(&mut known, name)?;
+        // Under the lock: whoever comes later finds it open, whoever came before is found by the number of openings.
+        let was_open = gate.is_open.swap(true, Ordering::Release);
+        let waiting = if was_open { 0 } else { gate.waiting.load(Ordering::Relaxed) };
+        self.openings.fetch_add(1, Ordering::Release);
+        Some(waiting)
+    }
+
+    /// How many wait; nobody does at a gate that is open.
+    pub(crate) fn waiting(&self, name: GateName) -> u64 {
+        let known = self.lock();
+        let closed = known.get(&name).filter(|gate| !gate.is_open.load(Ordering::Relaxed));
+        closed.map_or(0, |gate| gate.waiting.load(Ordering::Relaxed))
+    }
+
+    /// How often a gate was opened so far. When it has changed, each thread looks whom it can answer.
+    #[inline]
+    pub(crate) fn openings(&self) -> u64 {
+        self.openings.load(Ordering::Acquire)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<GateName, Arc<Gate>>> {
+        self.known.lock().expect("no holder of the lock panics")
+    }
+}
+
+/// The gate of a name, made if it is new and there is room.
+fn gate_of(known: &mut BTreeMap<GateName, Arc<Gate>>, name: GateName) -> Option<&Arc<Gate>> {
+    if known.len() >= GATES_MAX && !known.contains_key(&name) {
+        // Closed ones where nobody waits are as good as new ones.
+        known.retain(|_, gate| gate.is_open.load(Ordering::Relaxed) || gate.waiting.load(Ordering::Relaxed) > 0);
+        if known.len() >= GATES_MAX {
+            return None;
+        }
+    }
+    Some(known.entry(name).or_default())
+}
+
+#[cfg(test)]
+mod tests;
