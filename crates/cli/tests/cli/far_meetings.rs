@@ -5,7 +5,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 
 use crate::recorder::Recorder;
-use crate::seen::until;
+use crate::seen::wait_for;
 use crate::workers::{children, kill};
 use crate::{Folder, onrush, output, report};
 
@@ -97,7 +97,7 @@ fn nobody_waits_for_a_worker_that_is_lost() {
     let words = ["run", &file, "--workers", "3", "--no-save", "-o", "json"];
     let child = onrush(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     let mut count = 0;
-    until("some rounds are over", || {
+    wait_for("some rounds are over", || {
         count += target.take().len();
         count > 150
     });

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::examples::by_path;
 use super::recorder::Recorder;
-use super::seen::{stats, until};
+use super::seen::{stats, wait_for};
 use super::{Folder, Served, onrush, output, report, signal, text};
 
 /// What holds of every run of workers.
@@ -152,7 +152,7 @@ fn without_one(signal: &str, words: &[&str]) -> (Value, u64) {
     let url = server.url("/delay/1");
     let words = [&["--output", "json", "--workers", "3"], words, &[url.as_str()][..]].concat();
     let child = onrush(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
-    until("the load begins", || served(&server, "/delay") > 300);
+    wait_for("the load begins", || served(&server, "/delay") > 300);
     let workers = children(&child);
     assert_eq!(workers.len(), 3);
     kill(workers[1], signal);
@@ -206,7 +206,7 @@ fn rows_go_on_when_slots_move() {
     let words = ["run", "--output", "json", "--no-save", "--workers", "3", &file];
     let child = onrush(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     let came = || served(&server, "/delay");
-    until("the load begins", || came() > 300);
+    wait_for("the load begins", || came() > 300);
     kill(children(&child)[1], "-KILL");
     let report = report(&child.wait_with_output().expect("it ends"));
     let number = |name: &str| report["workers"][name].as_u64().expect("a number");
@@ -239,7 +239,7 @@ fn connections_are_held_by_workers() {
     assert!(messages["answered"] == messages["due"] && messages["due"].as_u64() >= Some(3_000), "{messages:#}");
     let open = || stats(&server)["long_connections"]["open"].as_u64().unwrap_or_default();
     let child = onrush(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
-    until("all are open", || open() == 1_000);
+    wait_for("all are open", || open() == 1_000);
     std::thread::sleep(Duration::from_millis(1_500));
     let workers = children(&child);
     kill(workers[2], "-KILL");
@@ -252,7 +252,7 @@ fn connections_are_held_by_workers() {
     // A person hears of it at once.
     assert_eq!(text(&done.stderr).matches("onrush: worker worker-3 was lost").count(), 1, "{}", text(&done.stderr));
     assert!(held["verdicts"][0].as_str().is_some_and(|text| text.contains("1 of 3 workers were lost")));
-    until("none is left", || open() == 0 && workers.iter().all(|pid| !is_there(*pid)));
+    wait_for("none is left", || open() == 0 && workers.iter().all(|pid| !is_there(*pid)));
 }
 
 /// What becomes of the share of one that is lost is for the user to say.
@@ -288,7 +288,7 @@ fn ctrl_c_ends_all_of_them() {
     let server = Served::start();
     let words = ["--output", "json", "--workers", "2", "-c", "6", "-z", "60s", &server.url("/delay/1")];
     let child = onrush(&words).stdout(Stdio::piped()).spawn().expect("it starts");
-    until("the load begins", || served(&server, "/delay") > 500);
+    wait_for("the load begins", || served(&server, "/delay") > 500);
     let workers = children(&child);
     signal(&child, "-INT");
     let done = child.wait_with_output().expect("it ends");
@@ -305,12 +305,12 @@ fn workers_go_with_who_leads() {
     let server = Served::start();
     let words = ["--workers", "2", "-c", "6", "-z", "60s", &server.url("/delay/1")];
     let mut child = onrush(&words).stdout(Stdio::null()).spawn().expect("it starts");
-    until("the load begins", || served(&server, "/delay") > 500);
+    wait_for("the load begins", || served(&server, "/delay") > 500);
     let workers = children(&child);
     assert_eq!(workers.len(), 2);
     child.kill().expect("it is there");
     child.wait().expect("it ends");
-    until("they end", || workers.iter().all(|pid| !is_there(*pid)));
+    wait_for("they end", || workers.iter().all(|pid| !is_there(*pid)));
 }
 
 #[test]

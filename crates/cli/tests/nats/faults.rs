@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::binary::{report, text};
 use super::bus::NatsServer;
 use super::scene::{FIRST, LEADER, RATE, STANDBY, Scene, TOGETHER, signal};
-use super::seen::until;
+use super::seen::wait_for;
 use super::target::Truth;
 use super::way::Way;
 use super::{of_workers, started};
@@ -225,7 +225,7 @@ fn a_leader_that_is_killed_on_a_full_bus() {
     scene.leads(&[]);
     scene.has_begun();
     let standby = scene.leads_on(STANDBY, &["--standby"]);
-    until("what was told first is gone", || scene.bus.first_kept("faults") > 10);
+    wait_for("what was told first is gone", || scene.bus.first_kept("faults") > 10);
     let mut leader = scene.leader.take().expect("it leads");
     leader.kill().expect("it is there");
     leader.wait().expect("it ends");

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::binary::{onrush, report, text};
 use super::bus::NatsServer;
 use super::net::Net;
-use super::seen::until;
+use super::seen::wait_for;
 use super::{Worker, of_workers};
 
 const BUS: usize = 1;
@@ -95,7 +95,7 @@ fn four_machines_hold_together() {
 fn a_worker_that_is_killed_is_told() {
     let mut scene = Scene::prepared();
     let child = scene.holds(4_000, &["--hold", "12s"]);
-    until("all are open", || scene.open() == 4_000);
+    wait_for("all are open", || scene.open() == 4_000);
     std::thread::sleep(std::time::Duration::from_millis(1_500));
     drop(scene.workers.pop());
     let done = child.wait_with_output().expect("it ends");
@@ -113,7 +113,7 @@ fn a_worker_that_is_killed_is_told() {
 fn a_worker_that_is_killed_while_it_opens_is_told() {
     let mut scene = Scene::prepared();
     let child = scene.holds(4_000, &["--ramp", "800/s", "--hold", "3s"]);
-    until("some are open", || scene.open() > 1_200);
+    wait_for("some are open", || scene.open() > 1_200);
     drop(scene.workers.pop());
     let report = report(&child.wait_with_output().expect("it ends"));
     let all = ["failed", "lost", "closed", "closed_without_answer", "abandoned"];
@@ -130,7 +130,7 @@ fn a_worker_that_is_killed_while_it_opens_is_told() {
 fn a_worker_that_leaves_closes_its_own() {
     let scene = Scene::prepared();
     let child = scene.holds(4_000, &["--hold", "10s"]);
-    until("all are open", || scene.open() == 4_000);
+    wait_for("all are open", || scene.open() == 4_000);
     std::thread::sleep(std::time::Duration::from_millis(1_500));
     kill_process(Pid::from_child(&scene.workers[0].0), Signal::INT).expect("it is there");
     let report = report(&child.wait_with_output().expect("it ends"));
@@ -144,7 +144,7 @@ fn a_worker_that_leaves_closes_its_own() {
 fn a_worker_that_was_cut_off_tells_later() {
     let scene = Scene::prepared();
     let child = scene.holds(4_000, &["--hold", "20s", "--every", "1s"]);
-    until("all are open", || scene.open() == 4_000);
+    wait_for("all are open", || scene.open() == 4_000);
     std::thread::sleep(std::time::Duration::from_millis(1_500));
     scene.net.cut_from(FIRST, &scene.net.address(BUS));
     std::thread::sleep(std::time::Duration::from_secs(9));
@@ -160,12 +160,12 @@ fn a_worker_that_was_cut_off_tells_later() {
 fn a_hold_that_is_stopped_closes_all() {
     let scene = Scene::prepared();
     let child = scene.holds(2_000, &["--hold", "60s"]);
-    until("all are open", || scene.open() == 2_000);
+    wait_for("all are open", || scene.open() == 2_000);
     std::thread::sleep(std::time::Duration::from_millis(1_500));
     kill_process(Pid::from_child(&child), Signal::INT).expect("it is there");
     let done = child.wait_with_output().expect("it ends");
     assert_eq!(done.status.code(), Some(130), "{}", text(&done.stderr));
     assert_eq!(number(&report(&done), "/connections/closed"), 2_000);
-    until("all are closed", || scene.open() == 0);
+    wait_for("all are closed", || scene.open() == 0);
     assert!(scene.target.0.id() > 0);
 }

@@ -26,7 +26,7 @@ use std::time::Duration;
 
 use binary::{Served, onrush, output, report, text};
 use bus::NatsServer;
-use seen::{stats, until};
+use seen::{stats, wait_for};
 use serde_json::Value;
 
 /// A worker of a cluster; it ends with the value.
@@ -96,7 +96,7 @@ fn with(bus: &mut NatsServer, words: &[&str], happens: impl FnOnce(&mut NatsServ
     let url = server.url("/delay/2");
     let all = [&["--output", "json", "--cluster", &site, "--workers", "3"], words, &[&url]].concat();
     let leads = onrush(&all).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
-    until("the load begins", || server_count(&server) > 300);
+    wait_for("the load begins", || server_count(&server) > 300);
     happens(bus, &mut crew);
     let done = leads.wait_with_output().expect("it ends");
     assert!(matches!(done.status.code(), Some(0 | 1)), "{done:?}");

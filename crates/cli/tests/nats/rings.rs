@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::binary::{onrush, output, report, text};
 use super::scene::{FIRST, Judged, LEADER, RATE, Scene, signal};
-use super::seen::until;
+use super::seen::wait_for;
 use super::target::Truth;
 use super::{of_workers, started};
 
@@ -35,7 +35,7 @@ fn imported(rings: &[String]) -> (Value, String) {
 /// The same, when nobody writes them any more.
 pub(crate) fn imported_at_end(rings: &[String]) -> Value {
     let mut made = Value::Null;
-    until("the rings are whole", || {
+    wait_for("the rings are whole", || {
         let (report, said) = imported(rings);
         made = report;
         !said.contains("still being written")
@@ -166,7 +166,7 @@ fn nobody_is_left_who_leads() {
     leader.kill().expect("it is there");
     leader.wait().expect("it ends");
     let mut before = 0;
-    until("the workers stop", || {
+    wait_for("the workers stop", || {
         sleep(Duration::from_secs(2));
         std::mem::replace(&mut before, scene.target.count()) == scene.target.count()
     });

@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::binary::{onrush, report, text};
 use super::bus::NatsServer;
 use super::net::Net;
-use super::seen::until;
+use super::seen::wait_for;
 use super::target::{Target, Truth};
 use super::{Worker, of_workers, started};
 
@@ -132,7 +132,7 @@ impl Scene {
     }
 
     pub(crate) fn has_begun(&self) {
-        until("the load begins", || self.target.count() as u64 > RATE);
+        wait_for("the load begins", || self.target.count() as u64 > RATE);
     }
 
     pub(crate) fn address(&self, worker: usize) -> String {

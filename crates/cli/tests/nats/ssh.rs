@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::Worker;
 use super::binary::{onrush, report, text};
 use super::net::Net;
-use super::seen::until;
+use super::seen::wait_for;
 
 /// The machine of the target; those of the workers come behind it.
 const TARGET: usize = 1;
@@ -146,7 +146,7 @@ fn twenty_machines() {
         assert_eq!(each.len(), 20, "{report:#}");
         assert_eq!(report["requests"]["started"], 4_000, "{report:#}");
         assert_eq!(site.requests(), 4_000 * round);
-        until("no worker is left", || site.workers().is_empty());
+        wait_for("no worker is left", || site.workers().is_empty());
         for host in FIRST..FIRST + 20 {
             let cache = site.folder.join(format!("cache-{host}/onrush"));
             let copies: Vec<_> = fs::read_dir(cache).expect("a copy").flatten().collect();
@@ -170,7 +170,7 @@ fn workers_of_a_machine_that_is_gone_end() {
     let mut leads = site.leads(&site.all(), &["--rate", "50", "-z", "150s"]);
     let leads = leads.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
     let mut leads = Worker(leads);
-    until("the load begins", || site.requests() > 50);
+    wait_for("the load begins", || site.requests() > 50);
     site.net.cut(TARGET);
     let begun = Instant::now();
     while !site.workers().is_empty() {
@@ -213,5 +213,5 @@ fn what_does_not_fit_is_said() {
         }
     }
     assert_eq!(site.requests(), 0, "nothing was sent");
-    until("no worker is left", || site.workers().is_empty());
+    wait_for("no worker is left", || site.workers().is_empty());
 }

@@ -8,6 +8,10 @@ use serde_json::Value;
 
 use super::binary::Served;
 
+/// A guard of the harness, and no claim of a test: what is waited for comes, however busy the machine is.
+const FAR: Duration = Duration::from_secs(120);
+const LOOKS_EVERY: Duration = Duration::from_millis(5);
+
 pub(crate) fn stats(served: &Served) -> Value {
     let address = served.url.trim_start_matches("http://");
     let mut stream = TcpStream::connect(address).expect("a server");
@@ -17,12 +21,12 @@ pub(crate) fn stats(served: &Served) -> Value {
     serde_json::from_str(answer.split_once("\r\n\r\n").expect("a body").1).expect("JSON")
 }
 
-/// Waits until something holds.
+/// Waits until something holds. This is the only place in which these tests look at a clock.
 #[track_caller]
-pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
+pub(crate) fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !holds() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "{what}");
-        std::thread::sleep(Duration::from_millis(20));
+        assert!(begun.elapsed() < FAR, "it never came: {what}");
+        std::thread::sleep(LOOKS_EVERY);
     }
 }
