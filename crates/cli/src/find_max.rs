@@ -32,6 +32,8 @@ const RATE_MOST: u64 = 1_000_000;
 const USERS_MOST: u64 = 10_000;
 const CONNECTIONS_FROM: f64 = 100.0;
 const CONNECTIONS_MOST: u64 = 1_000_000;
+/// More trials than any search makes.
+const TRIALS_MAX: u64 = 10_000;
 
 /// What a search decides by itself, or cannot use.
 const OF_ONE_RUN: [&str; 25] = [
@@ -223,7 +225,16 @@ fn of_connections(args: &FindMaxArgs, hold: &HoldArgs, budget: Duration, languag
     let wrong = |error: PlanError| report::plan_error(&error, language);
     let most = number("--most", &args.most, CONNECTIONS_MOST as f64).map_err(wrong)?;
     let start = number("--from", &args.from, CONNECTIONS_FROM.min(most)).map_err(wrong)?;
-    let settings = Settings { goals: goals.allowed(), budget, start, least: 1.0, most, is_whole: true, is_plain: true };
+    let settings = Settings {
+        goals: goals.allowed(),
+        budget,
+        trials_max: trials_max(args, language)?,
+        start,
+        least: 1.0,
+        most,
+        is_whole: true,
+        is_plain: true,
+    };
     let mut hold = hold.clone();
     hold.flags.common.connections = Some(format!("{most}"));
     let ready = match hold::ready(&hold, language) {
@@ -253,6 +264,12 @@ fn most_users(args: &FindMaxArgs, language: Language) -> Result<u64, String> {
         None => Ok(USERS_MOST),
         Some(text) => parse_count("--most", text, 1, USERS_MAX).map_err(|error| report::plan_error(&error, language)),
     }
+}
+
+/// How many trials may be made, if somebody says so.
+fn trials_max(args: &FindMaxArgs, language: Language) -> Result<Option<usize>, String> {
+    let given = args.trials.as_deref().map(|text| parse_count("--trials", text, 1, TRIALS_MAX)).transpose();
+    given.map(|most| most.map(|most| most as usize)).map_err(|error| report::plan_error(&error, language))
 }
 
 fn rate(flag: &'static str, text: &str, language: Language) -> Result<f64, String> {
@@ -291,7 +308,8 @@ fn settings(
             format!("--from {start} 大于 --most {most}；请减小"),
         ));
     }
-    Ok(Settings { goals: goals.allowed(), budget, start, least, most, is_whole: wants_users, is_plain: false })
+    let (goals, trials_max) = (goals.allowed(), trials_max(args, language)?);
+    Ok(Settings { goals, budget, trials_max, start, least, most, is_whole: wants_users, is_plain: false })
 }
 
 /// Since a trial: it is as it was before, or not yet.

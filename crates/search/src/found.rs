@@ -14,6 +14,8 @@ pub enum Ended {
     Noise,
     /// Its time was over.
     Budget,
+    /// It made as many trials as it may.
+    Trials,
     /// Somebody stopped it.
     Stopped,
     /// The largest load that may be asked for meets the goals.
@@ -35,6 +37,7 @@ impl Ended {
             Self::Width => "width",
             Self::Noise => "noise",
             Self::Budget => "budget",
+            Self::Trials => "trials",
             Self::Stopped => "stopped",
             Self::Most => "most",
             Self::Least => "least",

@@ -53,6 +53,8 @@ pub struct Settings {
     pub goals: Vec<(f64, Option<f64>)>,
     /// How long it may take.
     pub budget: Duration,
+    /// How many trials it may make, if that is bounded.
+    pub trials_max: Option<usize>,
     /// The first load.
     pub start: f64,
     /// The least load that is tried.
@@ -154,7 +156,11 @@ impl Search {
     /// What is to be done now.
     pub fn next(&mut self, elapsed: Duration) -> Step {
         self.elapsed = elapsed;
-        if self.wants_rest && !matches!(self.stage, Stage::Over(_)) {
+        let is_over = matches!(self.stage, Stage::Over(_));
+        if !is_over && self.settings.trials_max.is_some_and(|most| self.trials.len() >= most) {
+            // Nobody rests for a trial that is not made.
+            self.stage = Stage::Over(Ended::Trials);
+        } else if self.wants_rest && !is_over {
             return Step::Rest;
         }
         loop {

@@ -32,6 +32,7 @@ pub(crate) struct FindMaxArgs {
     pub(crate) goals: Vec<String>,
     pub(crate) on: Option<String>,
     pub(crate) budget: Option<String>,
+    pub(crate) trials: Option<String>,
     pub(crate) from: Option<String>,
     pub(crate) most: Option<String>,
 }
@@ -43,6 +44,7 @@ impl FindMaxArgs {
             goals: given.list("goal"),
             on: given.text("on"),
             budget: given.text("budget"),
+            trials: given.text("trials"),
             from: given.text("from"),
             most: given.text("most"),
         }

@@ -20,6 +20,10 @@ pub(super) const ROWS: &[Row] = &[
         "How long the search may take; less time gives wider bounds, as honest ones [default: 12m]",
         "搜索可用的时间；时间越短，上下界越宽，但同样可信 [默认：12m]",
     ),
+    flag("trials", Kind::Number("N"), modes::FIND_MAX).help(
+        "End the search after this many trials, with what was found by then",
+        "做完这么多次测试后结束搜索，并给出当时的结果",
+    ),
     flag("from", Kind::Number("LOAD"), modes::FIND_MAX).help(
         "The first load: a rate, or a number of users or connections [default: 10/s, 1 user, 100 connections]",
         "起始负载：速率、用户数或连接数 [默认：10/s、1 个用户、100 个连接]",

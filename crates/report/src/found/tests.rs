@@ -101,6 +101,7 @@ fn what_a_reader_must_know_is_said() {
         ..found()
     };
     let nothing = Found { lower: None, ended: Ended::Least, ..found() };
+    let few = Found { ended: Ended::Trials, is_confirmed: false, ..found() };
     for (found, english, chinese) in [
         (&own, "20,000/s could not be tried: the limit was onrush on this machine", "瓶颈是本机上的 onrush"),
         (&own, "at least 12,400/s", "至少 12,400/s"),
@@ -108,6 +109,8 @@ fn what_a_reader_must_know_is_said() {
         (&noisy, "may have become slower", "可能变慢"),
         (&noisy, "12,600/s was met in short trials, but", "12,600/s 在短时间内达到目标"),
         (&nothing, "below 12,900/s", "低于 12,900/s"),
+        (&few, "it made as many trials as it may; more --trials", "已做完允许的测试次数"),
+        (&few, "no trial was left to hold the load for long", "没有剩余的测试次数"),
     ] {
         let value = value(found, &trials());
         for (language, says) in [(Language::En, english), (Language::Zh, chinese)] {

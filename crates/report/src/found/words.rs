@@ -107,6 +107,10 @@ pub(super) fn ended(report: &Value, language: Language) -> String {
             format!("what was left of its time ({budget}) was too short for more; --budget gives it more, and closer bounds"),
             format!("剩余时间（预算 {budget}）已不够再做测试；可用 --budget 延长以缩小范围"),
         ),
+        "trials" => language.pick(
+            "it made as many trials as it may; more --trials give closer bounds".to_owned(),
+            "已做完允许的测试次数；增大 --trials 可缩小范围".to_owned(),
+        ),
         "stopped" => language.pick("it was stopped".to_owned(), "被中止".to_owned()),
         "most" => language.pick(
             "the largest load that may be tried was held; --most sets it".to_owned(),
@@ -154,10 +158,14 @@ pub(super) fn warnings(report: &Value, language: Language) -> Vec<String> {
         ));
     }
     if report["on"] != "connections" && report["lower"].is_number() && report["is_confirmed"] == false {
-        all.push(language.pick(
-            "there was no time to hold the load for long; --budget gives it more".to_owned(),
-            "没有时间长时间保持该负载；可用 --budget 延长".to_owned(),
-        ));
+        all.push(if report["ended"] == "trials" {
+            language.pick("no trial was left to hold the load for long", "没有剩余的测试次数来长时间保持该负载").to_owned()
+        } else {
+            language.pick(
+                "there was no time to hold the load for long; --budget gives it more".to_owned(),
+                "没有时间长时间保持该负载；可用 --budget 延长".to_owned(),
+            )
+        });
     }
     if let Some(waited) = report["not_recovered_s"].as_f64() {
         let waited = time(waited * 1e9);

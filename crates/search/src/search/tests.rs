@@ -37,6 +37,7 @@ fn settings(edge: &Edge) -> Settings {
     Settings {
         goals: vec![(0.01, Some(0.1))],
         budget: Duration::from_secs(720),
+        trials_max: None,
         start: 10.0,
         least: 1.0,
         most: 100_000.0,
@@ -157,6 +158,23 @@ fn it_can_be_stopped_at_any_time() {
         assert!(is_over || found.ended == Ended::Stopped);
         assert!(found.lower.is_none_or(|lower| lower <= 777.0) && found.upper.is_none_or(|upper| upper > 777.0));
     }
+}
+
+/// It ends after as many trials as it may make, with what they found, and nobody rests behind the last one.
+#[test]
+fn the_trials_may_be_counted() {
+    let edge = Edge { at: 777.0, fault_above: f64::INFINITY, is_plain: false };
+    let (whole, all) = run(&edge, settings(&edge));
+    for most in 1..all.len() {
+        let (found, trials) = run(&edge, Settings { trials_max: Some(most), ..settings(&edge) });
+        assert_eq!((trials.len(), found.ended), (most, Ended::Trials), "{found:?}");
+        let orders = |trials: &[Trial]| trials.iter().map(|trial| trial.order).collect::<Vec<_>>();
+        assert_eq!(orders(&trials), orders(&all[..most]), "they are those of the whole search");
+        assert!(trials.last().is_some_and(|last| last.recovered.is_none() && last.not_recovered.is_none()));
+    }
+    // One that ends by itself has another reason.
+    let (found, _) = run(&edge, Settings { trials_max: Some(all.len() + 1), ..settings(&edge) });
+    assert_eq!((found.ended, found.lower), (whole.ended, whole.lower));
 }
 
 /// Nothing takes longer than it may, whatever it finds.

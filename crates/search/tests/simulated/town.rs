@@ -50,6 +50,7 @@ pub(crate) fn search(wanted: &Wanted, seed: u64) -> Found {
     let settings = Settings {
         goals: goals.iter().map(|goal| (0.01, goal.limit_ns().map(|limit| limit as f64 / 1e9))).collect(),
         budget: wanted.budget,
+        trials_max: None,
         start: if wanted.has_users { 1.0 } else { 10.0 },
         least: 1.0,
         most: 100_000.0,

@@ -162,6 +162,7 @@ pub(crate) fn search(mut world: World, limit_s: f64, share: f64, budget: Duratio
     let settings = Settings {
         goals: vec![(share, Some(limit_s))],
         budget,
+        trials_max: None,
         start: if matches!(world.arrivals, Arrivals::Users) { 1.0 } else { 10.0 },
         least: 1.0,
         most: 1e6,
