@@ -3,12 +3,11 @@
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use super::examples::by_path;
-use super::seen::stats;
+use super::seen::{stats, wait_for};
 use super::watched::Paged;
 use super::{Folder, Served, onrush, output, report, signal, text};
 
@@ -53,7 +52,7 @@ fn a_search_is_kept_with_every_trial() {
     let (served, folder) = (Served::start(), Folder::new("searched"));
     let (home, page, json) = (folder.0.join("data"), folder.path("max.html"), folder.path("max.json"));
     let url = served.url("/queue/2/1?x=<b>");
-    let words = ["find-max", "--budget", "6s", "--from", "500", &url, "--html", &page, "--json", &json];
+    let words = ["find-max", "--budget", "6s", "--trials", "3", "--from", "500", &url, "--html", &page, "--json", &json];
     let done = with_home(&home, &words);
     assert!(matches!(done.status.code(), Some(0 | 1)), "{done:?}");
     let value: Value = serde_json::from_str(&std::fs::read_to_string(&json).expect("a report")).expect("JSON");
@@ -62,7 +61,9 @@ fn a_search_is_kept_with_every_trial() {
     let own: Value =
         serde_json::from_str(&std::fs::read_to_string(kept.join("find-max.json")).expect("it is kept")).expect("JSON");
     assert_eq!(own, value);
+    assert_eq!(value["ended"], "trials");
     let trials = value["trials"].as_array().expect("a list");
+    assert_eq!(trials.len(), 3);
     let made = std::fs::read_dir(kept.join("trials")).expect("a folder").count();
     assert_eq!(made, trials.len());
     for trial in trials {
@@ -86,12 +87,12 @@ fn a_search_is_kept_with_every_trial() {
     assert_eq!(again.status.code(), Some(0), "{again:?}");
     let listed = with_home(&home, &["history", "--json"]);
     assert_eq!(report(&listed)["runs"], serde_json::json!([]));
-    // What it held is what a machine takes.
-    if let Some(lower) = value["lower_per_s"].as_f64() {
-        let kept = kept.to_str().expect("UTF-8");
-        let reckoned = report(&output(&["capacity", "--rate", "100000/s", "--from", kept, "--json"]));
-        assert_eq!(reckoned["machines"], (100_000.0 / lower).ceil());
-    }
+    // What it held is what a machine takes. How much that is depends on the machine, so a figure is given.
+    let known = Value::Object(own.as_object().expect("an object").clone().into_iter().chain([("lower_per_s".to_owned(), 730.0.into())]).collect());
+    std::fs::write(kept.join("find-max.json"), known.to_string()).expect("it is kept");
+    let kept = kept.to_str().expect("UTF-8");
+    let reckoned = report(&output(&["capacity", "--rate", "100000/s", "--from", kept, "--json"]));
+    assert_eq!(reckoned["machines"], (100_000_f64 / 730.0).ceil());
 }
 
 /// Both languages, users, and connections.
@@ -106,8 +107,10 @@ fn everything_that_can_be_searched() {
         (&["--from", "100", "--most", "400", "curl", &served.url, "-H", "A: b"], "rate"),
     ];
     for (more, on) in cases {
+        // Connections are found to the end; of the others two trials show that they are varied.
         let words = ["find-max", "--budget", "5s", "--no-save", "--output", "json"];
-        let done = output(&[&words, more].concat());
+        let few: &[&str] = if on == "connections" { &[] } else { &["--trials", "2"] };
+        let done = output(&[&words, few, more].concat());
         assert!(matches!(done.status.code(), Some(0 | 1)), "{more:?} {done:?}");
         let value = report(&done);
         is_sound(&value);
@@ -118,7 +121,8 @@ fn everything_that_can_be_searched() {
         }
     }
     for (language, says) in [("en", ["Maximum", "Goals", "Search"]), ("zh", ["最大负载", "目标", "搜索"])] {
-        let words = ["find-max", "--budget", "5s", "--no-save", "--most", "20", &served.url, "--lang", language];
+        let words = ["find-max", "--trials", "1", "--budget", "5s", "--no-save", "--most", "20", &served.url];
+        let words = [&words[..], &["--lang", language]].concat();
         let shown = text(&output(&words).stdout);
         assert!(says.iter().all(|word| shown.contains(word)), "{shown}");
     }
@@ -130,15 +134,22 @@ fn a_file_is_searched() {
     let (served, folder) = (Served::start(), Folder::new("searched-file"));
     let rest = "scenarios:\n  buy:\n    load: {rate: 3/s, for: 1s}\n    steps: [{get: /, name: look}, {get: /echo, name: pay}]\n  see:\n    load: {rate: 1/s, for: 1s}\n    steps: [{get: /bytes/10}]\n";
     let plan = folder.plan("two", &served, rest);
-    let words = ["find-max", "--budget", "5s", "--no-save", "--from", "100", "--most", "200", "--output", "json"];
+    let words = ["find-max", "--budget", "5s", "--trials", "2", "--from", "100", "--most", "200", "--output", "json"];
     let goal = ["--goal", "p99(response_time, pay) < 2s", &plan];
-    let value = report(&output(&[&words[..], &goal].concat()));
+    let value = report(&with_home(&folder.0.join("data"), &[&words[..], &goal].concat()));
     is_sound(&value);
     assert_eq!((&value["on"], &value["unit"]), (&"rate".into(), &"iterations_per_s".into()));
-    let counts = by_path(&stats(&served));
-    // Three of four iterations are of the first.
-    let share = counts["/"] as f64 / counts["/bytes"] as f64;
-    assert!((2.5..3.6).contains(&share), "{counts:?}");
+    for trial in value["trials"].as_array().expect("a list") {
+        let run = Path::new(trial["run"].as_str().expect("a folder")).join("report.json");
+        let of_run: Value = serde_json::from_str(&std::fs::read_to_string(run).expect("a report")).expect("JSON");
+        // Three of four iterations are of the first.
+        let at = trial["at"].as_f64().expect("a rate");
+        for (place, share) in [(0, 0.75), (1, 0.25)] {
+            let scenario = &of_run["scenarios"][place];
+            assert_eq!(scenario["plan"]["stages"][0]["from_per_s"], at * share, "{trial} {scenario}");
+            assert!(scenario["finished"].as_u64() > Some(0), "{scenario}");
+        }
+    }
     let wrong = output(&[&words[..], &["--goal", "p99(response_time, sell) < 2s", &plan]].concat());
     assert_eq!(wrong.status.code(), Some(2));
     assert!(text(&wrong.stderr).contains("nothing is called 'sell'"), "{wrong:?}");
@@ -149,10 +160,11 @@ fn a_file_is_searched() {
 fn ctrl_c_gives_what_was_found() {
     let folder = Folder::new("searched-stopped");
     let json = folder.path("report.json");
-    for words in [vec!["find-max"], vec!["sweep", "--vary", "connections=1,2,3", "-z", "700ms"]] {
+    let sweep = ["sweep", "--vary", "connections=1,2,3", "--repeat", "100", "-n", "20"];
+    for words in [&["find-max", "--budget", "20s"][..], &sweep] {
         let served = Served::start();
         let url = served.url("/delay/1");
-        let words = [&words[..], &["--no-save", "--json", &json, &url]].concat();
+        let words = [words, &["--no-save", "--json", &json, &url]].concat();
         let mut child = onrush(&words).stdout(Stdio::piped()).spawn().expect("it starts");
         let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
         // Something was found by then, and not all.
@@ -169,7 +181,7 @@ fn ctrl_c_gives_what_was_found() {
         } else {
             follows("sweep", &value);
             assert_eq!(value["was_stopped"], true);
-            assert!(value["runs"].as_array().is_some_and(|runs| runs.len() < 9), "{value:#}");
+            assert!(value["runs"].as_array().is_some_and(|runs| runs.len() < 300), "{value:#}");
         }
     }
 }
@@ -259,12 +271,13 @@ fn what_makes_no_sense_is_refused_before_anything_is_sent() {
     let served = Served::start();
     let url = served.url.as_str();
     let talk = url.replace("http", "ws");
-    let cases: [(&[&str], &str, &str); 21] = [
+    let cases: [(&[&str], &str, &str); 22] = [
         (&["find-max"], "is missing", "缺少"),
         (&["find-max", "--goal", "mean(wait) < 1s", url], "is no goal", "不能作为目标"),
         (&["find-max", "--goal", "p99(wait < 1s", url], "parenthesis", "括号"),
         (&["find-max", "--goal", "p99 < 1s, abort", url], "leave 'abort' out", "去掉 abort"),
         (&["find-max", "--budget", "1s", url], "--budget", "--budget"),
+        (&["find-max", "--trials", "0", url], "--trials wants a whole number", "--trials 需要"),
         (&["find-max", "-z", "5s", url], "--duration is for a single run", "--duration 仅用于单次运行"),
         (&["find-max", "-q", "5", url], "--rate is for a single run", "--rate 仅用于单次运行"),
         (&["find-max", "--on", "users", "-c", "5", url], "--most sets", "--most"),
@@ -323,11 +336,10 @@ fn a_target_that_goes_away_ends_the_search() {
     let url = served.url("/delay/1");
     // A goal that no stall of this machine misses.
     let goal = ["find-max", "--goal", "p50(response_time) < 9s"];
-    let words = [&goal[..], &["--budget", "20s", "--from", "100", "--no-save", "--output", "json", &url]].concat();
+    let words = [&goal[..], &["--budget", "12s", "--from", "100", "--no-save", "--output", "json", &url]].concat();
     let child = onrush(&words).stdout(std::process::Stdio::piped()).spawn().expect("it starts");
-    while by_path(&stats(&served)).get("/delay").copied().unwrap_or(0) < 400 {
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    // The first trial has at most 32 of them.
+    wait_for("the second trial", || by_path(&stats(&served)).get("/delay").copied().unwrap_or(0) > 60);
     served.child.kill().expect("it can be ended");
     served.child.wait().expect("it ends");
     let done = child.wait_with_output().expect("it ends");
@@ -342,7 +354,7 @@ fn a_target_that_goes_away_ends_the_search() {
 fn variables_are_for_whom_they_fit() {
     let served = Served::start();
     let folder = Folder::new("searched-variables");
-    let mut command = onrush(&["find-max", "--no-save", "--most", "20", &served.url]);
+    let mut command = onrush(&["find-max", "--trials", "1", "--no-save", "--most", "20", &served.url]);
     let file = folder.path("report.json");
     command
         .env("ONRUSH_BUDGET", "5s")
@@ -362,7 +374,7 @@ fn secrets_stay_secret() {
     let url = served.url("/?token=hush-1&x=1");
     let words =
         ["find-max", "--budget", "5s", "--most", "20", "-H", "Authorization: Bearer hush-2", "-u", "me:hush-3", &url];
-    let done = with_home(&home, &words);
+    let done = with_home(&home, &[&words[..], &["--trials", "1"]].concat());
     let said = text(&done.stdout) + &text(&done.stderr);
     assert!(!said.contains("hush"), "{said}");
     let vary = "header=Authorization: Bearer hush-4,Authorization: Bearer hush-5";
@@ -405,18 +417,12 @@ fn a_page_shows_the_search() {
     let served = Served::start();
     let url = served.url("/queue/1/1?<i>");
     let paged = Paged::start(&["find-max", "--web", "--no-save", "--budget", "20s", "--from", "200", &url]);
-    let begun = Instant::now();
-    let trials = loop {
-        let value = paged.get("/api/search");
-        let trials = value["trials"].as_array().map_or(0, Vec::len);
-        if trials >= 2 {
-            follows("find-max", &value);
-            break trials;
-        }
-        assert!(begun.elapsed() < Duration::from_secs(30), "{value}");
-        std::thread::sleep(Duration::from_millis(100));
-    };
-    assert!(trials >= 2);
+    let mut value = Value::Null;
+    wait_for("two trials", || {
+        value = paged.get("/api/search");
+        value["trials"].as_array().is_some_and(|trials| trials.len() >= 2)
+    });
+    follows("find-max", &value);
     let run = paged.get("/api/run");
     assert_eq!(run["whole"], "find-max", "{run}");
     for (language, says) in [("en", "Trials"), ("zh", "各次测试")] {
