@@ -1,14 +1,17 @@
 //! Held connections in simulated worlds: whatever the network does, each connection ends in one count, and nothing leaks.
 
+mod peers;
+
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use driver::sim::{Faults, Network, SimDriver, SimSockets};
 use driver::{Driver, Event, Waker};
 use metrics::Held;
 use pacing::{Nanos, Random, Segment};
 use plan::{Flags, HoldFlags};
-use target::SteppedServer;
+use target::{Behavior, SteppedServer};
 
 use super::Orders;
 use super::job::Job;
@@ -82,7 +85,7 @@ fn play(seed: u64, is_calm: bool) -> Story {
         let from = Nanos(random.below(2_000_000_000));
         (from, from + Nanos(random.between(1_000_000, 1_500_000_000)))
     });
-    carry_out(&Scene { seed, faults, flags, count, end_after, server_freeze, own_freeze: None })
+    carry_out(&Scene { seed, faults, flags, count, end_after, push: None, server_freeze, own_freeze: None })
 }
 
 /// What is played, and what happens meanwhile.
@@ -92,6 +95,8 @@ struct Scene {
     flags: HoldFlags,
     count: u64,
     end_after: Nanos,
+    /// The target says something to each connection so often.
+    push: Option<Duration>,
     /// The target does not run from one instant to another.
     server_freeze: Option<(Nanos, Nanos)>,
     /// The same of ourselves.
@@ -106,7 +111,8 @@ fn carry_out(scene: &Scene) -> Story {
     let server_driver = network.add_host();
     let server_host = server_driver.host();
     let address: SocketAddr = "10.0.0.1:80".parse().expect("an address");
-    let mut server = SteppedServer::start(server_driver, address).expect("a server");
+    let behavior = Behavior { push: scene.push, ..Behavior::default() };
+    let mut server = SteppedServer::start_as(server_driver, address, behavior).expect("a server");
     let mut driver: SimDriver = network.add_host();
     let host = driver.host();
     let job = Arc::new(Job::new(&plan, Places::only(address), None));
@@ -229,6 +235,7 @@ fn with_freezes(seed: u64, servers: (u64, u64), ours: (u64, u64), grace: &str) -
         flags,
         count: 100,
         end_after: Nanos::from_millis(4_000),
+        push: None,
         server_freeze: span(servers),
         own_freeze: span(ours),
     })
