@@ -42,6 +42,7 @@ mod openssl;
 mod raw;
 mod real;
 mod recorder;
+mod relay;
 mod safety;
 mod search;
 mod secure;
