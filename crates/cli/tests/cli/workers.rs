@@ -1,13 +1,14 @@
 //! One load from several processes: what they do together is what one does, and what becomes of it when one of them is gone.
 
 use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use super::examples::by_path;
 use super::recorder::Recorder;
+use super::relay::Relay;
 use super::seen::{stats, wait_for};
 use super::{Folder, Served, onrush, output, report, signal, text};
 
@@ -58,10 +59,10 @@ fn served(server: &Served, path: &str) -> u64 {
 #[test]
 fn three_do_what_one_does() {
     let cases: [(&[&str], &str); 5] = [
-        (&["--rate", "700", "--arrivals", "poisson", "-z", "3s"], "/delay/2"),
-        (&["--stages", "50:0s,900:2s", "--warmup", "1s"], "/delay/3"),
+        (&["--rate", "2000", "--arrivals", "poisson", "-z", "300ms"], "/delay/2"),
+        (&["--stages", "50:0s,900:300ms", "--warmup", "200ms"], "/delay/3"),
         (&["-n", "1000", "-c", "7"], "/delay/1"),
-        (&["--rate", "500", "-n", "1200", "-c", "9", "--http2"], "/delay/4"),
+        (&["--rate", "2000", "-n", "600", "-c", "9", "--http2"], "/delay/4"),
         (&["-n", "60", "-c", "6", "--rendezvous"], "/delay/5"),
     ];
     for (words, path) in cases {
@@ -88,21 +89,20 @@ fn three_do_what_one_does() {
     }
 }
 
-/// The times of three are those of one: the target knows how long it takes, and percentiles of either are within a thousandth of that
-/// part of the answers that no scheduler delays.
+/// The times of three are those of one: each exchange is in them once, and none is shorter than the target takes.
 #[test]
 fn histograms_are_put_together_exactly() {
     let server = Served::start();
     let folder = Folder::new("workers-hdr");
     let path = folder.path("times.hlog");
-    let words = ["--workers", "3", "-n", "900", "-c", "9", "--hdr", &path, &server.url("/delay/20")];
+    let words = ["--workers", "3", "-n", "90", "-c", "9", "--hdr", &path, &server.url("/delay/20")];
     let report = run(&words);
     is_sound(&report, 3);
-    let response = &report["times"]["succeeded"]["response"];
+    let response = &report["times"]["succeeded"]["response_time"];
+    assert_eq!(response["count"], 90, "{response}");
+    assert!(response["min_ns"].as_u64() >= Some(20_000_000), "{response}");
     let text = std::fs::read_to_string(&path).expect("a log");
     assert!(text.lines().any(|line| line.contains("Tag=")), "{text}");
-    let count = response["count"].as_u64();
-    assert!(count.is_none_or(|count| count == 900), "{response}");
 }
 
 /// Rows that are divided go to one iteration each, whichever worker has it; variables and steps are those of the file.
@@ -132,7 +132,7 @@ fn counters_give_each_number_once() {
     let (target, folder) = (Recorder::start("workers-counter"), Folder::new("workers-counter-file"));
     let file = folder.path("counter.yaml");
     let text = format!(
-        "target: http://127.0.0.1:{}\nscenarios:\n  all:\n    load: {{rate: 300/s, for: 4s}}\n    steps:\n      - get: /u${{counter()}}\n",
+        "target: http://127.0.0.1:{}\nscenarios:\n  all:\n    load: {{rate: 3000/s, iterations: 1200}}\n    steps:\n      - get: /u${{counter()}}\n",
         target.port
     );
     std::fs::write(&file, text).expect("a file");
@@ -172,21 +172,38 @@ fn without_one(signal: &str, words: &[&str]) -> (Value, u64) {
     (report, served(&server, "/delay"))
 }
 
-/// The others get its share, and the books say what nobody did: planned = started + undelivered + unknown.
+/// What the workers that were not lost have started.
+fn started_by_others(report: &Value) -> u64 {
+    let each = report["workers"]["each"].as_array().expect("a list");
+    each.iter().filter(|one| one["losses"] == 0).filter_map(|one| one["started"].as_u64()).sum()
+}
+
+/// What the books say of a load of which a third was due at the worker that was lost: planned = started + undelivered + unknown.
+/// Gives what was undelivered, and what is unknown.
+#[track_caller]
+fn balances(report: &Value, really: u64, planned: u64) -> (u64, u64) {
+    let started = report["requests"]["started"].as_u64().expect("a number");
+    let number = |name: &str| report["workers"][name].as_u64().expect("a number");
+    let (undelivered, unknown) = (number("undelivered"), number("unknown"));
+    // What a thread had not taken up when it told last is told by nobody.
+    let all = started + undelivered + unknown;
+    assert!((planned - 2..=planned).contains(&all), "{started} + {undelivered} + {unknown}");
+    assert!(undelivered + unknown <= planned / 3 + 2, "{undelivered} + {unknown}");
+    assert!((started..=started + unknown + 2).contains(&really), "{really}: {started} + {unknown}");
+    (undelivered, unknown)
+}
+
+/// The others get its share. How soon, and how much is undelivered until then, is shown in the simulator.
 #[test]
 fn a_worker_that_is_killed() {
     for signal in ["-KILL", "-TERM"] {
-        let (report, really) = without_one(signal, &["--rate", "300", "-z", "8s"]);
-        let started = report["requests"]["started"].as_u64().expect("a number");
-        let number = |name: &str| report["workers"][name].as_u64().expect("a number");
-        let (undelivered, unknown) = (number("undelivered"), number("unknown"));
-        // What a thread had not taken up when it told last is told by nobody.
-        let all = started + undelivered + unknown;
-        assert!((2_398..=2_400).contains(&all), "{signal}: {started} + {undelivered} + {unknown}");
-        // A third of 300/s, for two or three seconds; whoever has time to tell leaves nothing unknown.
-        assert!((20..=600).contains(&undelivered), "{signal}: {undelivered}");
-        assert!(unknown <= if signal == "-TERM" { 0 } else { 300 }, "{signal}: {unknown}");
-        assert!((started..=started + unknown + 2).contains(&really), "{signal}: {really}: {started} + {unknown}");
+        let (report, really) = without_one(signal, &["--rate", "1200", "-z", "2s"]);
+        let (undelivered, unknown) = balances(&report, really, 2_400);
+        assert!(undelivered > 0, "{signal}: {undelivered}");
+        // More than the two thirds that were their own.
+        assert!(started_by_others(&report) > 1_602, "{signal}: {:#}", report["workers"]);
+        // Whoever has time to tell leaves nothing unknown.
+        assert!(unknown == 0 || signal == "-KILL", "{signal}: {unknown}");
     }
 }
 
@@ -199,7 +216,7 @@ fn rows_go_on_when_slots_move() {
     let file = folder.path("rows.yaml");
     let text = format!(
         "target: {}\ndata:\n  rows: {{file: rows.csv, pick: next, share: split, at_end: stop}}\n\
-         scenarios:\n  all:\n    load: {{rate: 300/s, for: 8s}}\n    steps:\n      - get: /delay/1?row=${{rows.n}}\n",
+         scenarios:\n  all:\n    load: {{rate: 1200/s, for: 2s}}\n    steps:\n      - get: /delay/1?row=${{rows.n}}\n",
         server.url
     );
     std::fs::write(&file, text).expect("a file");
@@ -209,21 +226,18 @@ fn rows_go_on_when_slots_move() {
     wait_for("the load begins", || came() > 300);
     kill(children(&child)[1], "-KILL");
     let report = report(&child.wait_with_output().expect("it ends"));
-    let number = |name: &str| report["workers"][name].as_u64().expect("a number");
-    let started = report["requests"]["started"].as_u64().expect("a number");
-    let (undelivered, unknown) = (number("undelivered"), number("unknown"));
-    let all = started + undelivered + unknown;
     // Who jumps over rows has none left long before the end.
-    assert!((2_398..=2_400).contains(&all) && undelivered <= 600, "{started} + {undelivered} + {unknown}");
-    assert!((started..=started + unknown + 2).contains(&came()), "{} {started} {unknown}", came());
+    balances(&report, came(), 2_400);
+    assert!(started_by_others(&report) > 1_602, "{:#}", report["workers"]);
 }
 
-/// Connections are held by three as by one, and those of one that is killed are told.
+/// Connections are held by three as by one.
 #[test]
 fn connections_are_held_by_workers() {
     let server = Served::start();
     let url = server.url("/").replace("http://", "ws://");
-    let words = ["hold", "--output", "json", "--workers", "3", "-c", "1000", "--hold", "4s", "--every", "1s", &url];
+    let words =
+        ["hold", "--output", "json", "--workers", "3", "-c", "100", "--hold", "300ms", "--every", "100ms", &url];
     let held = report(&output(&words));
     let schema: Value = serde_json::from_str(include_str!("../../../../docs/hold.schema.json")).expect("JSON");
     let schema = jsonschema::validator_for(&schema).expect("a schema");
@@ -232,61 +246,70 @@ fn connections_are_held_by_workers() {
     let connections = &held["connections"];
     assert_eq!(
         [&connections["established"], &connections["most_open"], &connections["closed"], &connections["lost"]],
-        [1_000, 1_000, 1_000, 0],
+        [100, 100, 100, 0],
         "{held:#}"
     );
     let messages = &held["messages"];
-    assert!(messages["answered"] == messages["due"] && messages["due"].as_u64() >= Some(3_000), "{messages:#}");
-    let open = || stats(&server)["long_connections"]["open"].as_u64().unwrap_or_default();
-    let child = onrush(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
-    wait_for("all are open", || open() == 1_000);
-    std::thread::sleep(Duration::from_millis(1_500));
+    assert!(messages["answered"] == messages["due"] && messages["due"].as_u64() >= Some(300), "{messages:#}");
+    connections_of_one_that_is_killed(&server);
+}
+
+/// Those of one that is killed are told. They are held until then: one of all comes only behind that.
+fn connections_of_one_that_is_killed(server: &Served) {
+    let folder = Folder::new("workers-held");
+    let (file, relay) = (folder.path("held.json"), Relay::start(server.url.trim_start_matches("http://"), 29));
+    let url = format!("ws://{}/", relay.address);
+    let words = ["hold", "--workers", "3", "-c", "30", "--hold", "300ms", "--connect-timeout", "1h", "--json", &file];
+    let words = [&words[..], &["--interval", "100ms", &url]].concat();
+    let mut child = onrush(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut rows = BufReader::new(child.stdout.take().expect("a pipe")).lines().map_while(Result::ok);
+    // A row has the time and then what is open.
+    let has_all = |row: &String| row.split_whitespace().nth(1) == Some("29");
+    assert!(rows.any(|row| has_all(&row)), "its workers tell what they have");
     let workers = children(&child);
     kill(workers[2], "-KILL");
-    let done = child.wait_with_output().expect("it ends");
-    assert_eq!(done.status.code(), Some(1), "{}", text(&done.stderr));
-    let held = report(&done);
-    let unknown = held["workers"]["unknown"].as_u64().expect("a number");
-    assert!((333..=334).contains(&unknown), "{:#}", held["workers"]);
-    assert_eq!(held["connections"]["closed"].as_u64(), Some(1_000 - unknown), "{:#}", held["connections"]);
     // A person hears of it at once.
-    assert_eq!(text(&done.stderr).matches("onrush: worker worker-3 was lost").count(), 1, "{}", text(&done.stderr));
+    let mut said = BufReader::new(child.stderr.take().expect("a pipe")).lines().map_while(Result::ok);
+    assert!(said.any(|line| line.contains("onrush: worker worker-3 was lost")), "it is said");
+    relay.release();
+    rows.for_each(drop);
+    assert_eq!(said.filter(|line| line.contains("was lost")).count(), 0, "it is said once");
+    assert_eq!(child.wait().expect("it ends").code(), Some(1));
+    let held: Value = serde_json::from_str(&std::fs::read_to_string(&file).expect("a report")).expect("JSON");
+    let unknown = held["workers"]["unknown"].as_u64().expect("a number");
+    // The one that came late may have been its own.
+    assert!((9..=10).contains(&unknown), "{:#}", held["workers"]);
+    let connections = &held["connections"];
+    let closed = connections["established"].as_u64().map(|all| all - unknown);
+    assert!(closed >= Some(20) && connections["closed"].as_u64() == closed, "{connections:#}");
     assert!(held["verdicts"][0].as_str().is_some_and(|text| text.contains("1 of 3 workers were lost")));
+    let open = || stats(server)["long_connections"]["open"].as_u64().unwrap_or_default();
     wait_for("none is left", || open() == 0 && workers.iter().all(|pid| !is_there(*pid)));
 }
 
 /// What becomes of the share of one that is lost is for the user to say.
 #[test]
 fn a_loss_that_nobody_makes_up_for() {
-    let (report, _) = without_one("-KILL", &["--rate", "300", "-z", "6s", "--on-worker-loss", "continue"]);
-    let undelivered = report["workers"]["undelivered"].as_u64().expect("a number");
-    let unknown = report["workers"]["unknown"].as_u64().expect("a number");
-    // A third of what was left, of which somebody else made nothing.
-    let started = report["requests"]["started"].as_u64().expect("a number");
-    assert!((1_798..=1_800).contains(&(started + undelivered + unknown)), "{started} + {undelivered} + {unknown}");
-    assert!(undelivered >= 200, "{undelivered}");
-    let (report, _) = without_one("-KILL", &["--rate", "300", "-z", "30s", "--on-worker-loss", "fail"]);
-    let wall = report["wall_s"].as_f64().expect("a number");
-    assert!(wall < 20.0, "{wall}");
+    let (report, really) = without_one("-KILL", &["--rate", "1200", "-z", "2s", "--on-worker-loss", "continue"]);
+    let (undelivered, _) = balances(&report, really, 2_400);
+    // The others make what is their own, and nothing else.
+    let others = started_by_others(&report);
+    assert!(undelivered > 0 && (1_598..=1_602).contains(&others), "{undelivered} {others}");
+    // That it ends is what is asked for.
+    without_one("-KILL", &["--rate", "1200", "-z", "1h", "--on-worker-loss", "fail"]);
 }
 
-/// One that stands still starts nothing when its lease is over, and nobody waits for it long.
+/// One that stands still starts nothing when its lease is over, and nobody waits for it any longer.
 #[test]
 fn a_worker_that_stands_still() {
-    let begun = Instant::now();
-    let (report, really) = without_one("-STOP", &["--rate", "300", "-z", "9s"]);
-    assert!(begun.elapsed() < Duration::from_secs(40), "{:?}", begun.elapsed());
-    let started = report["requests"]["started"].as_u64().expect("a number");
-    let number = |name: &str| report["workers"][name].as_u64().expect("a number");
-    let (undelivered, unknown) = (number("undelivered"), number("unknown"));
-    assert!((2_698..=2_700).contains(&(started + undelivered + unknown)), "{started} + {undelivered} + {unknown}");
-    assert!((started..=started + unknown + 2).contains(&really), "{really}: {started} + {unknown}");
+    let (report, really) = without_one("-STOP", &["--rate", "1200", "-z", "2s"]);
+    balances(&report, really, 2_400);
 }
 
 #[test]
 fn ctrl_c_ends_all_of_them() {
     let server = Served::start();
-    let words = ["--output", "json", "--workers", "2", "-c", "6", "-z", "60s", &server.url("/delay/1")];
+    let words = ["--output", "json", "--workers", "2", "-c", "6", "-z", "1h", &server.url("/delay/1")];
     let child = onrush(&words).stdout(Stdio::piped()).spawn().expect("it starts");
     wait_for("the load begins", || served(&server, "/delay") > 500);
     let workers = children(&child);
@@ -303,7 +326,7 @@ fn ctrl_c_ends_all_of_them() {
 #[test]
 fn workers_go_with_who_leads() {
     let server = Served::start();
-    let words = ["--workers", "2", "-c", "6", "-z", "60s", &server.url("/delay/1")];
+    let words = ["--workers", "2", "-c", "6", "-z", "1h", &server.url("/delay/1")];
     let mut child = onrush(&words).stdout(Stdio::null()).spawn().expect("it starts");
     wait_for("the load begins", || served(&server, "/delay") > 500);
     let workers = children(&child);
@@ -316,8 +339,8 @@ fn workers_go_with_who_leads() {
 #[test]
 fn searches_and_changes_need_nothing_more() {
     let server = Served::start();
-    let words = ["find-max", "--budget", "5s", "--no-save", "--from", "100", "--most", "400", "--workers", "2"];
-    let done = output(&[&words, &["--output", "json", &server.url][..]].concat());
+    let words = ["find-max", "--budget", "5s", "--trials", "1", "--no-save", "--from", "100", "--most", "400"];
+    let done = output(&[&words, &["--workers", "2", "--output", "json", &server.url][..]].concat());
     assert!(matches!(done.status.code(), Some(0 | 1)), "{done:?}");
     assert!(report(&done)["trials"].as_array().is_some_and(|trials| !trials.is_empty()));
 }
@@ -339,7 +362,6 @@ fn what_workers_cannot_do() {
         (&["worker", "--join", "unix:/nowhere/bus"], "no bus at /nowhere/bus", "/nowhere/bus 处没有总线"),
     ];
     std::fs::write(&log, "what was there").expect("a file");
-    let begun = Instant::now();
     for (words, english, chinese) in cases {
         for (language, says) in [("en", english), ("zh", chinese)] {
             let done = onrush(words).args(["--lang", language]).output().expect("it starts");
@@ -347,7 +369,6 @@ fn what_workers_cannot_do() {
             assert!(!done.status.success() && said.contains(says), "{words:?}: {said}");
         }
     }
-    assert!(begun.elapsed() < Duration::from_secs(20), "nobody is waited for");
     assert_eq!(std::fs::read_to_string(&log).expect("a file"), "what was there");
     assert_eq!(by_path(&stats(&server)).keys().collect::<BTreeSet<_>>().len(), 0, "nothing was sent");
 }
