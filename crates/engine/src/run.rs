@@ -2,6 +2,7 @@
 
 mod desk;
 mod divide;
+mod judged;
 mod merge;
 mod rows;
 mod running;

@@ -1,17 +1,22 @@
 //! The ruler is tested: real loads against our own target with known delays, a freeze, a share of errors and slow bodies, and
 //! every figure compared with what theory or the target's own count says it must be.
 //!
-//! [`run`] does it on each driver that works here and gives a [`Row`] for each figure; [`table`] shows them.
+//! [`run`] does it on a driver that works here and gives a [`Row`] for each figure; [`table`] shows them. [`simulate`] does the same in
+//! virtual time, where no machine is in the figures: there all of them must be right. The [`SimulatedWorld`] takes other loads too.
 
 mod loads;
 mod table;
+mod world;
 
+use driver::sim::Faults;
 use driver::{Choice, Chosen, Kind};
 use engine::RunError;
 use plan::PlanError;
 use target::ServeError;
 
 pub use table::table;
+pub use world::{Happens, SimulatedWorld};
+use world::RealWorld;
 
 /// What a figure is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,8 +32,8 @@ pub enum Unit {
 /// A figure of ours beside what it must be.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// The driver that ran.
-    pub driver: Kind,
+    /// The driver that ran: `uring`, `poll`, or `sim` where time is virtual.
+    pub driver: &'static str,
     /// The load, in English and Chinese.
     pub load: (&'static str, &'static str),
     /// The figure, in English and Chinese.
@@ -53,7 +58,7 @@ impl Row {
 /// Why nothing could be tested.
 #[derive(Debug, thiserror::Error)]
 pub enum SelftestError {
-    /// No driver works, or not the one that was asked for.
+    /// No driver works, or not the one that was asked for; or one broke.
     #[error(transparent)]
     Driver(#[from] std::io::Error),
     /// The target does not start.
@@ -89,5 +94,13 @@ pub fn drivers(choice: Choice) -> Result<Vec<Chosen>, std::io::Error> {
 /// # Errors
 /// The system gives no socket or no thread.
 pub fn run(driver: &Chosen, tell: &mut dyn FnMut(&Row)) -> Result<(), SelftestError> {
-    loads::Bench { driver, tell }.all()
+    loads::Bench { world: RealWorld::new(driver), tell }.all()
+}
+
+/// The same loads in a simulated network with these faults; the same seed gives the same figures.
+///
+/// # Errors
+/// A simulated driver does not work.
+pub fn simulate(seed: u64, faults: Faults, tell: &mut dyn FnMut(&Row)) -> Result<(), SelftestError> {
+    loads::Bench { world: SimulatedWorld::new(seed, faults), tell }.all()
 }

@@ -1,14 +1,12 @@
 //! The loads of the self-test, and the theory of each.
 
 use std::net::SocketAddr;
-use std::ops::ControlFlow;
 
-use driver::Chosen;
-use engine::{RunOptions, RunResult, StopHandle};
+use engine::RunResult;
 use metrics::{Class, Distribution, Failure, Measure};
 use plan::Flags;
-use target::{ServeOptions, Server};
 
+use crate::world::World;
 use crate::{Row, SelftestError, Unit};
 
 type Words = (&'static str, &'static str);
@@ -21,9 +19,9 @@ const HELD_SHARE: f64 = 0.01;
 /// The slowest of a hundred meet a wake-up that was late.
 const TAIL: f64 = 2.0 * MILLI;
 
-/// One driver's turn.
-pub(crate) struct Bench<'a> {
-    pub(crate) driver: &'a Chosen,
+/// One world's turn.
+pub(crate) struct Bench<'a, W> {
+    pub(crate) world: W,
     pub(crate) tell: &'a mut dyn FnMut(&Row),
 }
 
@@ -48,7 +46,7 @@ fn at(times: &Distribution, quantile: f64) -> f64 {
     times.quantile(quantile).unwrap_or(0) as f64
 }
 
-impl Bench<'_> {
+impl<W: World> Bench<'_, W> {
     pub(crate) fn all(mut self) -> Result<(), SelftestError> {
         self.counts()?;
         self.constant_delay()?;
@@ -60,41 +58,24 @@ impl Bench<'_> {
         self.hidden_freeze()
     }
 
-    fn server(&self) -> Result<Server, SelftestError> {
-        let listen = SocketAddr::from(([127, 0, 0, 1], 0));
-        Ok(Server::start(&ServeOptions::plain(listen, 1, self.driver.kind))?)
-    }
-
-    fn load(&self, server: &Server, path: &str, flags: Flags) -> Result<RunResult, SelftestError> {
-        let address = server.address();
+    fn load(&mut self, address: SocketAddr, path: &str, flags: Flags) -> Result<RunResult, SelftestError> {
         let url = Some(format!("http://{address}{path}"));
         let plan = Flags { url, user_agent: "onrush-selftest".to_owned(), ..flags }.plan()?;
-        let options = RunOptions {
-            address,
-            tls: None,
-            others: Vec::new(),
-            threads: 1,
-            pins_threads: false,
-            driver: self.driver.clone(),
-            lookout: engine::Lookout::default(),
-            supplies: engine::Supplies::default(),
-            team: None,
-        };
-        Ok(engine::run(&plan, &options, &StopHandle::default(), |_| ControlFlow::Continue(()))?)
+        self.world.load(&plan)
     }
 
     fn tell(&mut self, load: Words, figures: impl IntoIterator<Item = Figure>) {
         for Figure { name, unit, expected, measured, tolerance } in figures {
-            let driver = self.driver.kind;
+            let driver = self.world.name();
             (self.tell)(&Row { driver, load, figure: name, unit, expected, measured, tolerance });
         }
     }
 
     /// Counts, shares and bytes are exact.
     fn counts(&mut self) -> Result<(), SelftestError> {
-        let server = self.server()?;
+        let target = self.world.serve()?;
         let load = ("2,000 requests, 12.5% fail", "2,000 个请求，12.5% 失败");
-        let result = self.load(&server, "/fail/12.5", flags(&[("c", "20"), ("n", "2000")]))?;
+        let result = self.load(target, "/fail/12.5", flags(&[("c", "20"), ("n", "2000")]))?;
         let counts = &result.total.counts;
         let failed = counts.failures().find(|(failure, _)| *failure == Failure::Status).map_or(0, |(_, count)| count);
         self.tell(
@@ -105,16 +86,16 @@ impl Bench<'_> {
                 exact(("status 500", "状态码 500"), 250, u64::from(counts.statuses[500] as u32)),
             ],
         );
-        let result = self.load(&server, "/bytes/10000", flags(&[("c", "7"), ("n", "500")]))?;
+        let result = self.load(target, "/bytes/10000", flags(&[("c", "7"), ("n", "500")]))?;
         let load = ("500 bodies of 10,000 bytes", "500 个 10,000 字节的响应体");
         self.tell(load, [exact(("bytes of bodies", "正文字节"), 5_000_000, result.total.counts.body_bytes())]);
         Ok(())
     }
 
     fn constant_delay(&mut self) -> Result<(), SelftestError> {
-        let server = self.server()?;
-        let result = self.load(&server, "/delay/5", flags(&[("q", "200"), ("z", "2s"), ("c", "20")]))?;
-        let (seen, held) = (result.total.class(Class::Succeeded), server.held());
+        let target = self.world.serve()?;
+        let result = self.load(target, "/delay/5", flags(&[("q", "200"), ("z", "2s"), ("c", "20")]))?;
+        let (seen, held) = (result.total.class(Class::Succeeded), self.world.held());
         let service = seen.of(Measure::Service);
         let load = ("delay 5 ms, 200/s", "延迟 5 ms，200/s");
         self.tell(
@@ -129,10 +110,10 @@ impl Bench<'_> {
     }
 
     fn random_delay(&mut self) -> Result<(), SelftestError> {
-        let server = self.server()?;
+        let target = self.world.serve()?;
         let flags = flags(&[("q", "400"), ("z", "3s"), ("c", "60")]);
-        let result = self.load(&server, "/delay/uniform/10-50", flags)?;
-        let (seen, held) = (result.total.class(Class::Succeeded), server.held());
+        let result = self.load(target, "/delay/uniform/10-50", flags)?;
+        let (seen, held) = (result.total.class(Class::Succeeded), self.world.held());
         let service = seen.of(Measure::Service);
         let load = ("delay uniform 10 to 50 ms, 400/s", "延迟 10 到 50 ms 均匀分布，400/s");
         self.tell(
@@ -149,9 +130,9 @@ impl Bench<'_> {
 
     /// Users who wait make a rate: their number by the time of one exchange.
     fn users(&mut self) -> Result<(), SelftestError> {
-        let server = self.server()?;
-        let result = self.load(&server, "/delay/20", flags(&[("c", "50"), ("z", "2s")]))?;
-        let held = server.held().mean().unwrap_or(20.0 * MILLI);
+        let target = self.world.serve()?;
+        let result = self.load(target, "/delay/20", flags(&[("c", "50"), ("z", "2s")]))?;
+        let held = self.world.held().mean().unwrap_or(20.0 * MILLI);
         let expected = 50.0 * SECOND / held;
         let measured = result.total.counts.finished() as f64 / result.wall.as_secs_f64();
         let name = ("requests/s = 50 / time of one", "每秒请求数 = 50 / 单次耗时");
@@ -162,8 +143,8 @@ impl Bench<'_> {
 
     /// Ten pieces, 10 ms apart: the first byte comes at once, the last after 90 ms.
     fn slow_body(&mut self) -> Result<(), SelftestError> {
-        let server = self.server()?;
-        let result = self.load(&server, "/drip/10/10", flags(&[("c", "5"), ("n", "50")]))?;
+        let target = self.world.serve()?;
+        let result = self.load(target, "/drip/10/10", flags(&[("c", "5"), ("n", "50")]))?;
         let seen = result.total.class(Class::Succeeded);
         let load = ("a body in 10 pieces, 10 ms apart", "响应体分 10 块，间隔 10 ms");
         self.tell(
@@ -178,9 +159,9 @@ impl Bench<'_> {
 
     /// Timeouts are seen when they are due, though no answer ever comes.
     fn hung(&mut self) -> Result<(), SelftestError> {
-        let server = self.server()?;
+        let target = self.world.serve()?;
         let flags = flags(&[("c", "5"), ("n", "10"), ("t", "500ms")]);
-        let result = self.load(&server, "/delay/60000", flags)?;
+        let result = self.load(target, "/delay/60000", flags)?;
         let timed_out = result.total.class(Class::TimedOut);
         let times = timed_out.of(Measure::Service);
         let load = ("no answer, timeout 500 ms", "没有响应，超时 500 ms");
@@ -199,12 +180,12 @@ impl Bench<'_> {
     /// (q - (1 - f)) / f of the freeze.
     fn freeze(&mut self) -> Result<(), SelftestError> {
         const STARTS: f64 = 4_000.0;
-        let server = self.server()?;
-        let capacity = self.load(&server, "/", flags(&[("c", "10"), ("z", "300ms")]))?;
+        let target = self.world.serve()?;
+        let capacity = self.load(target, "/", flags(&[("c", "10"), ("z", "300ms")]))?;
         let served_per_s = capacity.total.counts.finished() as f64 / capacity.wall.as_secs_f64();
-        self.load(&server, "/stall/1500/1000", flags(&[("c", "1"), ("n", "1")]))?;
-        let result = self.load(&server, "/", flags(&[("q", "1000"), ("z", "4s"), ("c", "10")]))?;
-        let frozen = server.frozen().0 as f64;
+        self.load(target, "/stall/1500/1000", flags(&[("c", "1"), ("n", "1")]))?;
+        let result = self.load(target, "/", flags(&[("q", "1000"), ("z", "4s"), ("c", "10")]))?;
+        let frozen = self.world.frozen().0 as f64;
         // What piled up is served when the freeze is over, one after the other.
         let drain = 1_000.0 / served_per_s.max(1.0) * SECOND;
         let share = frozen / SECOND * 1_000.0 / STARTS;
@@ -238,12 +219,12 @@ impl Bench<'_> {
 
     /// The same freeze under a closed load: everybody who would have met it was never started.
     fn hidden_freeze(&mut self) -> Result<(), SelftestError> {
-        let server = self.server()?;
-        self.load(&server, "/stall/500/1000", flags(&[("c", "1"), ("n", "1")]))?;
-        let result = self.load(&server, "/delay/5", flags(&[("c", "10"), ("z", "3s")]))?;
+        let target = self.world.serve()?;
+        self.load(target, "/stall/500/1000", flags(&[("c", "1"), ("n", "1")]))?;
+        let result = self.load(target, "/delay/5", flags(&[("c", "10"), ("z", "3s")]))?;
         let seen = result.total.class(Class::Succeeded);
         let response = seen.of(Measure::Response);
-        let frozen = server.frozen().0 as f64;
+        let frozen = self.world.frozen().0 as f64;
         self.tell(
             ("the same, closed load of 10 users", "同上，固定并发 10 个用户"),
             [

@@ -1,6 +1,5 @@
 //! The rows as a table.
 
-use driver::Kind;
 use report::Language;
 use unicode_width::UnicodeWidthStr;
 
@@ -34,12 +33,11 @@ impl Table {
     /// One figure.
     pub fn row(&self, row: &Row) -> String {
         let numbers = [shown(row.expected, row.unit), shown(row.measured, row.unit), error(row)];
-        let driver = if row.driver == Kind::Poll { "poll" } else { "uring" };
         let verdict =
             if row.passes() { self.language.pick("ok", "通过") } else { self.language.pick("WRONG", "不符") };
         let (load, figure) =
             (self.language.pick(row.load.0, row.load.1), self.language.pick(row.figure.0, row.figure.1));
-        line(driver, load, figure, numbers, verdict)
+        line(row.driver, load, figure, numbers, verdict)
     }
 
     /// The last line.

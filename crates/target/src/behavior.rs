@@ -124,6 +124,12 @@ impl Agreed {
         Nanos(self.freeze_from.load(Ordering::Relaxed))
     }
 
+    /// From when to when everybody stands still, where that was asked for.
+    pub(crate) fn freeze_asked(&self) -> Option<(Nanos, Nanos)> {
+        let freeze = *self.freeze.lock().expect("no holder of the lock panics");
+        (freeze.from < Nanos::NEVER).then_some((freeze.from, freeze.until))
+    }
+
     /// The freeze that covers the instant `at`.
     #[inline]
     pub(crate) fn frozen_at(&self, at: Nanos) -> Option<Freeze> {

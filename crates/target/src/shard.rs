@@ -21,7 +21,7 @@ const FREEZE_SLICE: Nanos = Nanos::from_millis(100);
 /// Serves until the server is over.
 pub(crate) fn run<D: Driver>(driver: D, listeners: Listeners, shared: &Arc<Shared>, index: usize) {
     let mut thread = Thread::new(driver, listeners, shared.clone(), index);
-    thread.shard.tools.can_freeze = true;
+    (thread.shard.tools.can_freeze, thread.shard.tools.can_sleep) = (true, true);
     while !shared.is_over.load(Ordering::Relaxed) {
         if thread.step().is_err() {
             break;
@@ -66,6 +66,11 @@ impl<D: Driver> Thread<D> {
         // Whoever opens a gate wakes all threads.
         shard.pass_gates(self.driver.sockets());
         Ok(())
+    }
+
+    /// Agrees to freezes, which its owner makes.
+    pub(crate) fn is_frozen_by_owner(&mut self) {
+        self.shard.tools.can_freeze = true;
     }
 
     /// Closes all connections.
@@ -140,7 +145,7 @@ impl Shard {
     /// Stands still when that was agreed on, as a program does that collects garbage or waits for a disk.
     fn freeze(&self, at: Nanos) {
         if let Some(freeze) = self.tools.agreed().frozen_at(at)
-            && self.tools.can_freeze
+            && self.tools.can_sleep
         {
             let shared = &self.tools.shared;
             let clock = shared.clock;

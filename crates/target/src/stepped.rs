@@ -4,9 +4,11 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use driver::{Clock, Driver, ListenOptions};
+use metrics::Distribution;
+use pacing::Nanos;
 
 use crate::shard::{Listeners, Thread};
-use crate::{Behavior, ServeError, Shared, listen_on};
+use crate::{Behavior, ServeError, Shared, listen_on, stats};
 
 /// The same run of a world has the same answers.
 const SECRET: u64 = 1;
@@ -54,6 +56,28 @@ impl<D: Driver> SteppedServer<D> {
     /// Requests and messages that were read to their end.
     pub fn requests(&self) -> u64 {
         self.shared.stats[0].requests_in_all()
+    }
+
+    /// How long answers were held that were to be held, as [`Server::held`](crate::Server::held) tells it.
+    pub fn held(&self) -> Distribution {
+        stats::held(&self.shared.stats)
+    }
+
+    /// It agrees to freezes (`/stall`): its owner looks for them with [`Self::freeze_asked`], and freezes its host. Else it refuses them.
+    #[must_use]
+    pub fn frozen_by_owner(mut self) -> Self {
+        self.thread.is_frozen_by_owner();
+        self
+    }
+
+    /// From when to when it is to stand still, or was, the last time.
+    pub fn freeze_asked(&self) -> Option<(Nanos, Nanos)> {
+        self.shared.agreed.freeze_asked()
+    }
+
+    /// What `/stats` says, now.
+    pub fn stats_json(&self) -> String {
+        stats::to_json(&self.shared.stats, &self.shared.sessions)
     }
 
     /// Connections that it holds.

@@ -29,8 +29,10 @@ pub(crate) struct Tools {
     pub(crate) random: Random,
     /// Thousandths of a percent that `/fail` owes.
     failures_due: u32,
-    /// It has a thread of its own, which may sleep.
+    /// Somebody makes the freezes that are asked for: a thread of its own, or whoever steps it.
     pub(crate) can_freeze: bool,
+    /// It has a thread of its own, which may sleep.
+    pub(crate) can_sleep: bool,
     spare: Vec<Vec<u8>>,
     /// The answer to a plain GET of `/`, rendered once.
     root: Template,
@@ -59,6 +61,7 @@ impl Tools {
             index,
             failures_due: 0,
             can_freeze: false,
+            can_sleep: false,
             spare: Vec::new(),
             root: sockets.register(root_bytes.clone()),
             root_bytes,

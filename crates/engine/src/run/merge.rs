@@ -103,6 +103,16 @@ impl Finished {
     pub fn total_of(&self, scenario: usize) -> &Snapshot {
         self.apart.get(scenario).unwrap_or(&self.total)
     }
+
+    /// Without the CPU time that its shards took: where time is virtual, that is of another clock.
+    pub(super) fn forget_cpu(&mut self) {
+        for seen in std::iter::once(&mut self.total).chain(&mut self.apart) {
+            (seen.cpu_ns, seen.run_delay_ns) = (0, 0);
+        }
+        for spent in &mut self.shards {
+            (spent.cpu_ns, spent.run_delay_ns, spent.saturated_ns) = (0, 0, 0);
+        }
+    }
 }
 
 /// How a scenario ended, over all shards.

@@ -9,16 +9,15 @@ use driver::{Clock, Driver, Kind};
 use host::CpuTime;
 use metrics::Snapshot;
 use pacing::Nanos;
-use pacing::change::{Change, Timeline};
-use plan::{Plan, Scenario};
+use pacing::change::Change;
+use plan::Plan;
 use wire::tls::ClientConfig;
 
 use super::desk::{LoadDesk, News, Where};
-use super::merge::Ended;
 use super::team::{AGO_MAX, Order, PartNews, Team, Teller};
 use super::whole::paused_of_all;
-use super::{Finished, Interval, KeptInterval, Part, RunError, RunOptions, RunResult, ScenarioResult, divide};
-use crate::afar::{Muster, SceneEnded};
+use super::{Interval, KeptInterval, Part, RunError, RunOptions, RunResult, divide, judged};
+use crate::afar::Muster;
 use crate::control::{Changes, Control, StopHandle};
 use crate::crew::{Crew, wait_until};
 use crate::error::TeamFault;
@@ -28,7 +27,7 @@ use crate::shard::{self, Ends, Report};
 use crate::subscribers::{Delivery, Subscription};
 use crate::supplies::{Depot, UsedUp};
 use crate::times::Times;
-use crate::verdict::{Evidence, LinkUse, Verdict};
+use crate::verdict::{LinkUse, Verdict};
 
 /// What a run tells while it goes on.
 #[derive(Debug)]
@@ -232,14 +231,7 @@ impl Running {
         }
         let (options, timelines) = (&self.options, self.changes.timelines());
         let link = link_use(options.address, &finished.total, finished.wall);
-        let scenarios: Vec<_> = self
-            .plan
-            .scenarios
-            .iter()
-            .enumerate()
-            .map(|(number, scenario)| judged(number, scenario, &timelines[number], &finished, link.clone()))
-            .collect();
-        let mut scenarios = scenarios;
+        let mut scenarios = judged::judged(&self.plan, &timelines, &finished, link.as_ref());
         if muster.as_ref().is_some_and(Muster::has_losses) {
             scenarios.iter_mut().for_each(|scenario| scenario.verdict.without_workers());
         }
@@ -263,17 +255,12 @@ impl Running {
             began_unix: self.began_unix,
             used_up,
             met: self.meetings.map_or(met, |meetings| meetings.met()),
-            ends: finished.ends.iter().map(told_of).collect(),
+            ends: judged::ends(&finished),
             muster,
             values: self.depot.values(),
             spent: finished.ends.iter().find_map(|end| end.spent),
         })
     }
-}
-
-fn told_of(end: &Ended) -> SceneEnded {
-    let backlog = end.backlog.map(|backlog| (backlog.halfway, backlog.at_end));
-    SceneEnded { stopped_at: end.stopped_at, backlog, spent: end.spent }
 }
 
 /// What several have used up.
@@ -309,23 +296,6 @@ fn unix_of(at: Nanos, clock: Clock) -> Duration {
 /// The time of day, since the epoch of Unix.
 fn now_unix() -> Duration {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
-}
-
-/// What a scenario has come to.
-fn judged(
-    number: usize,
-    scenario: &Scenario,
-    timeline: &Timeline,
-    finished: &Finished,
-    link: Option<LinkUse>,
-) -> ScenarioResult {
-    let end = finished.ends[number];
-    let (total, wall, shards) = (finished.total_of(number), finished.wall, &finished.shards[..]);
-    let paused = timeline.paused_between(Nanos::ZERO, end.stopped_at);
-    let asked_per_s = divide::asked_per_s(scenario, timeline, end.stopped_at, total);
-    let growth = end.backlog.and_then(|backlog| divide::growth(timeline, backlog));
-    let evidence = Evidence { scenario, total, wall, shards, asked_per_s, link, growth };
-    ScenarioResult { started_for: end.stopped_at.since(paused), paused, asked_per_s, verdict: Verdict::of(evidence) }
 }
 
 /// What the run took of the interface to its target; `None` where the system says no speed, as of loopback.

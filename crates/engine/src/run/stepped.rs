@@ -4,21 +4,25 @@ use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
 
-use driver::{Clock, Driver};
+use driver::{Chosen, Clock, Driver, Kind};
+use host::CpuTime;
 use pacing::Nanos;
 use pacing::change::{Change, What};
 use plan::Plan;
 
 use super::desk::{LoadDesk, News, Where};
 use super::divide::{casts, changes_of, meetings_of, scenarios_of};
-use super::{Finished, Interval, Part, RunError};
+use super::whole::paused_of_all;
+use super::{Finished, Interval, Part, RunError, RunResult, judged};
 use crate::control::{Control, Refused, StopHandle};
 use crate::going::Desk;
 use crate::meetings::{Meetings, Met};
 use crate::shard::{Ends, Report, Shard, Turn};
 use crate::supplies::{Depot, Supplies, UsedUp};
 use crate::times::Times;
+use crate::verdict::Verdict;
 
 /// A run whose shards are stepped by their owner.
 pub struct SteppedRun<D: Driver> {
@@ -168,6 +172,51 @@ impl<D: Driver> SteppedRun<D> {
     pub fn finish(mut self, mut observe: impl FnMut(&Interval<'_>) -> ControlFlow<()>) -> Result<Finished, RunError> {
         self.tell(&mut observe);
         self.desk.finish()
+    }
+
+    /// What it came to as a whole run, with the verdict of each scenario. It had no thread of its own, so there is no CPU time in it; its
+    /// network has no interface, and its clock no date.
+    ///
+    /// # Errors
+    /// A driver was broken.
+    pub fn finish_run(
+        mut self,
+        plan: &Plan,
+        mut observe: impl FnMut(&Interval<'_>) -> ControlFlow<()>,
+    ) -> Result<RunResult, RunError> {
+        self.tell(&mut observe);
+        let (met, used_up, values) = (self.met(), self.used_up(), self.depot.values());
+        let (threads, was_stopped) = (self.shards.len(), self.control.is_stopped());
+        let timelines: Vec<_> = (0..plan.scenarios.len()).map(|scenario| self.control.timeline(scenario)).collect();
+        let mut finished = self.desk.finish()?;
+        finished.forget_cpu();
+        let scenarios = judged::judged(plan, &timelines, &finished, None);
+        let paused = paused_of_all(&timelines, Nanos::ZERO, finished.stopped_at);
+        Ok(RunResult {
+            started_for: finished.stopped_at.since(paused),
+            paused,
+            asked_per_s: scenarios.iter().map(|scenario| scenario.asked_per_s).sum(),
+            verdict: Verdict::worst(scenarios.iter().map(|scenario| &scenario.verdict)),
+            scenarios,
+            ends: judged::ends(&finished),
+            spent: finished.ends.iter().find_map(|end| end.spent),
+            total: finished.total,
+            apart: finished.apart,
+            wall: finished.wall,
+            threads,
+            shards: finished.shards,
+            cpu: CpuTime::default(),
+            // It has no name of its own.
+            driver: Chosen { kind: Kind::Poll, was_asked: true, refusal: None },
+            refused: None,
+            lacked_certificate: false,
+            was_stopped,
+            began_unix: Duration::ZERO,
+            used_up,
+            met,
+            values,
+            muster: None,
+        })
     }
 
     /// Exchanges that have begun and not ended.

@@ -1,0 +1,49 @@
+//! What the scenarios of a run came to, and who was the limit of each.
+
+use std::sync::Arc;
+
+use pacing::Nanos;
+use pacing::change::Timeline;
+use plan::{Plan, Scenario};
+
+use super::divide;
+use super::merge::{Ended, Finished};
+use super::{ScenarioResult, SceneEnded};
+use crate::verdict::{Evidence, LinkUse, Verdict};
+
+/// The result of each scenario of a plan. `link`: the interface through which all of them went, where it is known.
+pub(super) fn judged(
+    plan: &Plan,
+    timelines: &[Arc<Timeline>],
+    finished: &Finished,
+    link: Option<&LinkUse>,
+) -> Vec<ScenarioResult> {
+    let scenarios = plan.scenarios.iter().zip(timelines).enumerate();
+    scenarios.map(|(number, (scenario, timeline))| one(number, scenario, timeline, finished, link)).collect()
+}
+
+fn one(
+    number: usize,
+    scenario: &Scenario,
+    timeline: &Timeline,
+    finished: &Finished,
+    link: Option<&LinkUse>,
+) -> ScenarioResult {
+    let end = finished.ends[number];
+    let (total, wall, shards) = (finished.total_of(number), finished.wall, &finished.shards[..]);
+    let paused = timeline.paused_between(Nanos::ZERO, end.stopped_at);
+    let asked_per_s = divide::asked_per_s(scenario, timeline, end.stopped_at, total);
+    let growth = end.backlog.and_then(|backlog| divide::growth(timeline, backlog));
+    let evidence = Evidence { scenario, total, wall, shards, asked_per_s, link: link.cloned(), growth };
+    ScenarioResult { started_for: end.stopped_at.since(paused), paused, asked_per_s, verdict: Verdict::of(evidence) }
+}
+
+/// How each scenario ended, as it is told.
+pub(super) fn ends(finished: &Finished) -> Vec<SceneEnded> {
+    finished.ends.iter().map(told_of).collect()
+}
+
+fn told_of(end: &Ended) -> SceneEnded {
+    let backlog = end.backlog.map(|backlog| (backlog.halfway, backlog.at_end));
+    SceneEnded { stopped_at: end.stopped_at, backlog, spent: end.spent }
+}

@@ -1,0 +1,185 @@
+//! A simulated network with a target in it. Its time is virtual, so what a machine does meanwhile is in no figure: a load comes to the same
+//! figures each time, and a stall is as long as it was made.
+
+use std::net::SocketAddr;
+use std::ops::ControlFlow;
+
+use driver::sim::{Faults, Host, Network, SimDriver};
+use engine::{Interval, RunResult, SteppedRun, StopHandle};
+use metrics::Distribution;
+use pacing::Nanos;
+use plan::Plan;
+use target::{Behavior, SteppedServer};
+
+use super::World;
+use crate::SelftestError;
+
+/// What happens during a load, in virtual time since its start.
+#[derive(Clone, Debug, Default)]
+pub struct Happens {
+    /// The target stands still from one instant to another.
+    pub target_stalls: Vec<(Nanos, Nanos)>,
+    /// All threads of the generator do.
+    pub generator_stalls: Vec<(Nanos, Nanos)>,
+    /// The load is stopped; what is in flight goes on.
+    pub stop_at: Option<Nanos>,
+}
+
+/// A simulated network with a target, which goes on from one load to the next.
+pub struct SimulatedWorld {
+    seed: u64,
+    faults: Faults,
+    town: Option<Town>,
+}
+
+struct Town {
+    network: Network,
+    server: SteppedServer<SimDriver>,
+    host: Host,
+    /// The last freeze that the target was asked for and was given, and all of them together.
+    freeze: Option<(Nanos, Nanos)>,
+    frozen: Nanos,
+    /// When the target had read how many requests to their end, since the start of the last load.
+    came: Vec<(Nanos, u64)>,
+}
+
+impl SimulatedWorld {
+    /// A world whose network has these faults; the same seed gives the same world. [`Faults::none`] has latency only.
+    pub fn new(seed: u64, faults: Faults) -> Self {
+        Self { seed, faults, town: None }
+    }
+
+    /// The address of all targets of all worlds.
+    pub fn address() -> SocketAddr {
+        SocketAddr::from(([10, 0, 0, 1], 80))
+    }
+
+    /// Carries out a plan for [`Self::address`] on that many threads, and tells its intervals.
+    ///
+    /// # Errors
+    /// A simulated driver does not work.
+    pub fn run(
+        &mut self,
+        plan: &Plan,
+        threads: usize,
+        happens: &Happens,
+        mut observe: impl FnMut(&Interval<'_>),
+    ) -> Result<RunResult, SelftestError> {
+        let town = self.town()?;
+        let (stop, mut hosts) = (StopHandle::default(), Vec::new());
+        let began = town.network.now();
+        let mut run = SteppedRun::start(plan, Self::address(), threads, &stop, || {
+            let driver = town.network.add_host();
+            hosts.push(driver.host());
+            driver
+        });
+        let freeze = |host, stalls: &[(Nanos, Nanos)]| {
+            stalls.iter().for_each(|(from, to)| town.network.freeze(host, began + *from, began + *to));
+        };
+        freeze(town.host, &happens.target_stalls);
+        hosts.iter().for_each(|host| freeze(*host, &happens.generator_stalls));
+        let mut told = |interval: &Interval<'_>| {
+            observe(interval);
+            ControlFlow::Continue(())
+        };
+        town.came = vec![(Nanos::ZERO, town.server.requests())];
+        while run.is_waiting() {
+            let host = town.network.next().expect("a load that is not over has something to do");
+            if happens.stop_at.is_some_and(|at| began + at <= town.network.now()) && !stop.is_stopped() {
+                stop.stop();
+            }
+            if host == town.host {
+                town.serve(began)?;
+                continue;
+            }
+            let is_on = match hosts.iter().position(|of| *of == host) {
+                Some(shard) => run.step(shard, &mut told)?,
+                None => false,
+            };
+            if !is_on {
+                town.network.park(host);
+            }
+        }
+        let result = run.finish_run(plan, told)?;
+        town.rest(began)?;
+        Ok(result)
+    }
+
+    /// How many requests the target had read to their end after an instant of the last load.
+    pub fn requests_after(&self, at: Nanos) -> u64 {
+        let came = self.town.as_ref().map_or(&[][..], |town| &town.came);
+        let total = |wanted: Nanos| came.iter().rev().find(|(at, _)| *at <= wanted).map_or(0, |(_, count)| *count);
+        total(Nanos::NEVER) - total(at)
+    }
+
+    /// How many requests of the last load the target read to their end.
+    pub fn requests(&self) -> u64 {
+        self.requests_after(Nanos::ZERO)
+    }
+
+    fn town(&mut self) -> Result<&mut Town, SelftestError> {
+        if self.town.is_none() {
+            self.serve()?;
+        }
+        Ok(self.town.as_mut().expect("it was just made"))
+    }
+}
+
+impl Town {
+    /// One turn of the target. What it agrees to stand still for is made by its network.
+    fn serve(&mut self, began: Nanos) -> Result<(), SelftestError> {
+        self.server.step()?;
+        let asked = self.server.freeze_asked();
+        if let Some((from, to)) = asked.filter(|_| asked != self.freeze) {
+            self.network.freeze(self.host, from, to);
+            (self.freeze, self.frozen) = (asked, self.frozen + to.since(from));
+        }
+        let requests = self.server.requests();
+        if self.came.last().is_none_or(|(_, count)| *count < requests) {
+            self.came.push((self.network.now().since(began), requests));
+        }
+        Ok(())
+    }
+
+    /// What is on its way arrives, and is looked at.
+    fn rest(&mut self, began: Nanos) -> Result<(), SelftestError> {
+        let until = self.network.now() + Nanos::from_millis(10);
+        while self.network.now() < until {
+            match self.network.next() {
+                Some(host) if host == self.host => self.serve(began)?,
+                Some(host) => self.network.park(host),
+                None => break,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl World for SimulatedWorld {
+    fn name(&self) -> &'static str {
+        "sim"
+    }
+
+    fn serve(&mut self) -> Result<SocketAddr, SelftestError> {
+        let network = Network::new(self.seed, self.faults.clone());
+        let driver = network.add_host();
+        let host = driver.host();
+        let behavior = Behavior { seed: self.seed, ..Behavior::default() };
+        let server = SteppedServer::start_as(driver, Self::address(), behavior)?.frozen_by_owner();
+        let (freeze, frozen, came) = (None, Nanos::ZERO, Vec::new());
+        self.town = Some(Town { network, server, host, freeze, frozen, came });
+        Ok(Self::address())
+    }
+
+    fn load(&mut self, plan: &Plan) -> Result<RunResult, SelftestError> {
+        self.run(plan, 1, &Happens::default(), |_| ())
+    }
+
+    fn held(&self) -> Distribution {
+        self.town.as_ref().map(|town| town.server.held()).unwrap_or_default()
+    }
+
+    fn frozen(&self) -> Nanos {
+        self.town.as_ref().map_or(Nanos::ZERO, |town| town.frozen)
+    }
+}

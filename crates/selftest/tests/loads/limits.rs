@@ -1,0 +1,78 @@
+//! Who was the limit, of loads in which nobody but the plan and the target has a hand.
+
+use report::Language;
+use selftest::Happens;
+
+use crate::shown::{Shown, ms, plan};
+
+/// One at a time, 10 ms each: 100/s, and 300/s are asked. What waits for more than a second is dropped.
+#[test]
+fn the_target_is_accused() {
+    let shown =
+        Shown::plainly("/serial/10", &[("-q", "300"), ("-c", "20"), ("-z", "3s"), ("--max-lateness", "1s")]);
+    assert_eq!((shown.limit(), &shown.report["verdict"]["is_spoiled"]), ("target", &false.into()));
+    let [started, succeeded, dropped, unfinished] =
+        ["started", "succeeded", "dropped", "unfinished"].map(|name| shown.count(name));
+    assert_eq!((started, succeeded + dropped + unfinished), (900, 900));
+    // 300 in the 3 s of the plan, and those that were due less than a second before they could be sent.
+    assert!((300..=420).contains(&succeeded) && dropped >= 480, "{succeeded} succeeded, {dropped} dropped");
+    let words = shown.words();
+    let begins = "the target was the limit: 100/s of 300/s requested; ";
+    assert!(words.starts_with(begins) && words.contains(&format!("{dropped} starts were dropped")), "{words}");
+}
+
+/// 50 users who wait 20 ms for each answer make 2,500/s, and no target can change that. A way there and back takes 0.04 to 0.12 ms.
+#[test]
+fn the_users_are_the_limit() {
+    let shown = Shown::plainly("/delay/20", &[("-c", "50"), ("-z", "4s")]);
+    assert_eq!(shown.limit(), "users");
+    for figure in ["/requests_per_s", "/verdict/users_can_per_s"] {
+        let per_s = shown.number(figure);
+        assert!((2_475.0..=2_500.0).contains(&per_s), "{figure}: {per_s}");
+    }
+    let words = shown.words();
+    assert!(words.starts_with("the users were the limit: 50 users / 20.1ms = 2,4"), "{words}");
+}
+
+#[test]
+fn a_plan_that_is_kept_is_said() {
+    let shown = Shown::plainly("/delay/5", &[("-q", "200"), ("-z", "3s")]);
+    assert_eq!((shown.limit(), &shown.report["verdict"]["is_spoiled"]), ("plan_kept", &false.into()));
+    let words = shown.words();
+    assert!(words.starts_with("the plan was kept: 600 starts at 200/s; of all requests lateness p99 "), "{words}");
+}
+
+/// Without a number of connections each start gets one: nothing waits for a connection, and yet more comes than goes.
+#[test]
+fn a_backlog_in_flight_accuses_the_target() {
+    let shown = Shown::plainly("/serial/5", &[("-q", "400"), ("-z", "3s")]);
+    assert_eq!(shown.limit(), "target");
+    // Half of the 1,200 starts were served by then.
+    let at_end = shown.number("/verdict/backlog/at_end");
+    assert!((598.0..=602.0).contains(&at_end), "{at_end}");
+    // One that is slow, and follows, has as many in flight halfway as at the end.
+    let slow = Shown::plainly("/delay/900", &[("-q", "100"), ("-z", "3s")]);
+    assert_eq!((slow.limit(), &slow.report["verdict"]["backlog"]), ("plan_kept", &serde_json::Value::Null));
+}
+
+/// A connection that waits 5 ms for each answer carries 200/s: what was asked beyond it is no fault of the target.
+#[test]
+fn too_few_connections_are_told_from_a_slow_target() {
+    let shown = Shown::plainly("/delay/5", &[("-q", "500"), ("-c", "1"), ("-z", "2s")]);
+    assert_eq!(shown.limit(), "users");
+    let words = shown.words();
+    let begins = "the connections were the limit: 1 connection / 5.0";
+    assert!(words.starts_with(begins) && words.contains("/s at most, but 500/s were requested; raise -c"), "{words}");
+}
+
+/// A target that hangs through the warm-up is measured as nothing, and nothing meets a threshold.
+#[test]
+fn a_warmup_that_hangs_meets_no_threshold() {
+    let hung = plan("/delay/5000", &[("-c", "2"), ("-z", "500ms"), ("--warmup", "300ms"), ("--grace", "100ms")]);
+    let shown = Shown::of(&hung, &["failed < 1"], &Happens::default());
+    let summary = shown.summary(Language::En);
+    assert!(summary.contains("nothing was started after the warm-up"), "{summary}");
+    assert!(summary.contains("failed < 1: nothing was measured, NOT MET"), "{summary}");
+    assert_eq!((shown.count("started"), shown.run.judged[0].judgement.holds), (0, false));
+    assert_eq!(shown.run.wall.as_nanos() / 1_000_000, u128::from(ms(900).0 / 1_000_000), "warm-up, time and grace");
+}

@@ -1,0 +1,81 @@
+//! What is said of a target that stands still for a second, and of a generator that does.
+
+use pacing::Nanos;
+use report::Language;
+use selftest::Happens;
+
+use crate::shown::{Shown, ms, plan};
+
+/// The target stands still for the second from 700 ms on.
+fn frozen() -> Happens {
+    Happens { target_stalls: vec![(ms(700), ms(1_700))], ..Happens::default() }
+}
+
+/// What stands behind a text in another one.
+#[track_caller]
+fn behind<'a>(shown: &'a str, text: &str) -> &'a str {
+    shown.split_once(text).unwrap_or_else(|| panic!("no '{text}' in {shown}")).1
+}
+
+/// The closed load shows no trace of a freeze but its maximum; the summary says what is hidden there, the open one what it waited.
+#[test]
+fn the_words_tell_what_a_freeze_does() {
+    let closed = Shown::of(&plan("/delay/5", &[("-c", "10"), ("-z", "3s")]), &[], &frozen());
+    let [english, chinese] = [Language::En, Language::Zh].map(|language| closed.summary(language));
+    let hidden = behind(&english, "a closed load starts nothing while its users wait: the slowest answer took ");
+    assert!(hidden.starts_with("1.00s, and up to 1,9"), "{english}");
+    assert!(behind(&chinese, "最慢的响应用了 ").starts_with("1.00s"), "{chinese}");
+    assert_eq!(closed.limit(), "users");
+    assert!(!english.contains("SPOILED") && !chinese.contains("结果不可信"), "{english}");
+
+    // 3,000 starts, a third of them in the freeze: 99 of 100 waited for less than 0.97 s.
+    let open = Shown::of(&plan("/", &[("-q", "1000"), ("-c", "10"), ("-z", "3s")]), &[], &frozen());
+    let [english, chinese] = [Language::En, Language::Zh].map(|language| open.summary(language));
+    assert!(behind(&english, "Their p99 differ by ").starts_with("97"), "{english}");
+    assert!(behind(&chinese, "两者 p99 相差 ").starts_with("97"), "{chinese}");
+    assert!(!english.contains("SPOILED") && !chinese.contains("结果不可信"), "{english}");
+}
+
+/// All threads stand still for a second of three.
+#[test]
+fn the_generator_accuses_itself() {
+    let stalled = Happens { generator_stalls: vec![(ms(700), ms(1_700))], ..Happens::default() };
+    for load in [&[("-c", "10"), ("-z", "3s")][..], &[("-q", "1000"), ("-c", "10"), ("-z", "3s")]] {
+        let shown = Shown::of(&plan("/delay/5", load), &[], &stalled);
+        assert_eq!((shown.limit(), &shown.report["verdict"]["is_spoiled"]), ("generator", &true.into()));
+        let english = shown.summary(Language::En);
+        let begins = "the generator was the limit: thread 0 stood still for 99";
+        assert!(english.contains(begins) && english.contains("SPOILED"), "{english}");
+        let chinese = shown.summary(Language::Zh);
+        assert!(chinese.contains("瓶颈在压测机：线程 0 在 ") && chinese.contains("结果不可信"), "{chinese}");
+        // A second of three, and of the ticks of the thread.
+        let stood_still = shown.number("/generator/shards/0/stalled_s");
+        assert!((0.99..=1.0).contains(&stood_still), "{stood_still}");
+    }
+}
+
+/// A closed load whose thread has a core for half of the time, 10 ms at a time: the answers are quick, and half of what is measured is
+/// ours.
+#[test]
+fn a_thread_that_shares_its_core_is_no_limit_of_the_users() {
+    let taken = |slice: u64| (ms(20 * slice), ms(20 * slice + 10));
+    let shared = Happens { generator_stalls: (0..150).map(taken).collect(), ..Happens::default() };
+    for path in ["/", "/delay/5"] {
+        let load = plan(path, &[("-c", "10"), ("-z", "3s")]);
+        let shown = Shown::of(&load, &[], &shared);
+        assert_eq!((shown.limit(), &shown.report["verdict"]["is_spoiled"]), ("generator", &true.into()), "{path}");
+        // With the whole core, the users are.
+        assert_eq!(Shown::of(&load, &[], &Happens::default()).limit(), "users", "{path}");
+    }
+}
+
+/// Stalls of either side, of the same length: each accuses who made it.
+#[test]
+fn who_stood_still_is_accused() {
+    let load = plan("/delay/5", &[("-q", "200"), ("-c", "20"), ("-z", "3s")]);
+    let stall = vec![(Nanos::from_millis(500), ms(1_500))];
+    let theirs = Happens { target_stalls: stall.clone(), ..Happens::default() };
+    let ours = Happens { generator_stalls: stall, ..Happens::default() };
+    let limits = [theirs, ours].map(|happens| Shown::of(&load, &[], &happens).limit().to_owned());
+    assert_eq!(limits, ["target", "generator"]);
+}
