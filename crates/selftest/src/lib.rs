@@ -15,8 +15,8 @@ use plan::PlanError;
 use target::ServeError;
 
 pub use table::table;
-pub use world::{Happens, SimulatedWorld};
 use world::RealWorld;
+pub use world::{Happens, SimulatedWorld};
 
 /// What a figure is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::{Control, RunError, StopHandle};
+use engine::{Control, Limit, RunError, StopHandle};
 use figures::Run;
 use history::Runs;
 use metrics::{Measure, Snapshot};
@@ -217,6 +217,18 @@ impl Bench {
     }
 }
 
+/// Why a trial says nothing of the target, by who was its limit.
+fn fault_of(limit: Limit, varied: Varied) -> Option<Fault> {
+    match limit {
+        Limit::Generator | Limit::Workers => Some(Fault::Generator),
+        Limit::PortsOrDescriptors => Some(Fault::PortsOrDescriptors),
+        Limit::Link => Some(Fault::Link),
+        // Of a search for users they are what is varied.
+        Limit::Users if varied != Varied::Users => Some(Fault::Users),
+        Limit::Users | Limit::Target | Limit::PlanKept | Limit::Unknown => None,
+    }
+}
+
 fn is_open(scenario: &Scenario) -> bool {
     matches!(scenario.load, Amount::Open { .. })
 }
@@ -300,15 +312,7 @@ impl Trials for Bench {
         let run = &measured.run;
         let response = run.recorded.succeeded.of(Measure::Response);
         let limit = run.verdict.limit;
-        let fault = match limit {
-            engine::Limit::Generator => Some(Fault::Generator),
-            engine::Limit::PortsOrDescriptors => Some(Fault::PortsOrDescriptors),
-            engine::Limit::Link => Some(Fault::Link),
-            engine::Limit::Workers => Some(Fault::Generator),
-            engine::Limit::Users if self.varied != Varied::Users => Some(Fault::Users),
-            _ if self.is_ours(&own, &tally) => Some(Fault::Generator),
-            _ => None,
-        };
+        let fault = fault_of(limit, self.varied).or_else(|| self.is_ours(&own, &tally).then_some(Fault::Generator));
         let span = run.started_for.as_secs_f64();
         Ok(Outcome {
             tally,
@@ -344,4 +348,28 @@ impl Own {
 fn end(control: &Control, scenarios: usize) -> Option<Nanos> {
     let ended = (0..scenarios).filter_map(|scenario| control.change(scenario, What::End).ok());
     ended.map(|change| change.effective_at).max()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A trial in which this machine was the limit is no trial of the target.
+    #[test]
+    fn only_the_target_bounds_a_search() {
+        let rate = Varied::Rate { is_request: true };
+        let cases = [
+            (Limit::Target, None, None),
+            (Limit::PlanKept, None, None),
+            (Limit::Unknown, None, None),
+            (Limit::Users, Some(Fault::Users), None),
+            (Limit::Generator, Some(Fault::Generator), Some(Fault::Generator)),
+            (Limit::Workers, Some(Fault::Generator), Some(Fault::Generator)),
+            (Limit::PortsOrDescriptors, Some(Fault::PortsOrDescriptors), Some(Fault::PortsOrDescriptors)),
+            (Limit::Link, Some(Fault::Link), Some(Fault::Link)),
+        ];
+        for (limit, of_rate, of_users) in cases {
+            assert_eq!((fault_of(limit, rate), fault_of(limit, Varied::Users)), (of_rate, of_users), "{limit:?}");
+        }
+    }
 }

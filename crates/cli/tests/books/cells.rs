@@ -141,22 +141,22 @@ const ITERATIONS_RATE: u64 = 20;
 const COUNT: u64 = 240;
 const STEPS_COUNT: u64 = 72;
 pub(crate) const STEPS: u64 = 3;
-/// How long requests are started.
-pub(crate) const SPAN: Duration = Duration::from_secs(2);
+/// How long requests are started, where the end of the time is the end.
+const SPAN: Duration = Duration::from_secs(1);
+/// The same of a target that freezes: some time is left when its first victims have timed out.
+const FROZEN_SPAN: Duration = Duration::from_secs(2);
 /// The same where we are stopped in the middle: the second that is lost is a third of it.
-pub(crate) const LONG_SPAN: Duration = Duration::from_secs(3);
-/// For how long we are stopped.
+const LONG_SPAN: Duration = Duration::from_secs(3);
+/// Where something else is the end: a run that ended by its time would never end for the test.
+const ENDLESS: Duration = Duration::from_secs(3_600);
+/// For how long we are stopped, at least.
 pub(crate) const STOP: Duration = Duration::from_secs(1);
-/// When something happens.
-pub(crate) const MIDDLE: Duration = Duration::from_millis(700);
-/// Between the first Ctrl-C and the second.
-pub(crate) const AGAIN: Duration = Duration::from_millis(100);
 const DELAY: Duration = Duration::from_millis(5);
-/// Of a step: a step that is taken after the end of the run comes late enough to be told from one that was before it.
-const STEP_DELAY: Duration = Duration::from_millis(200);
+const STEP_DELAY: Duration = Duration::from_millis(50);
+/// Of a target that freezes; the others answer, however long it takes them.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(1);
-pub(crate) const GRACE: Duration = Duration::from_millis(500);
-pub(crate) const INTERVAL: Duration = Duration::from_millis(250);
+const GRACE: Duration = Duration::from_millis(500);
+const INTERVAL: Duration = Duration::from_millis(250);
 /// Of a hold.
 pub(crate) const EVERY: Duration = Duration::from_millis(100);
 const CLIMB: Duration = Duration::from_millis(500);
@@ -211,6 +211,11 @@ impl End {
         matches!(self, Self::WholeStopped | Self::ThreadStopped)
     }
 
+    /// The server stops answering for good: only a timeout ends a request.
+    pub(crate) fn is_freeze(self) -> bool {
+        matches!(self, Self::FrozenReading | Self::FrozenDeaf)
+    }
+
     /// Every request is answered before the run ends.
     pub(crate) fn cuts_nothing(self) -> bool {
         !self.is_targets() && !matches!(self, Self::Abort | Self::CtrlCTwice)
@@ -235,9 +240,10 @@ impl Cell {
             delay: if self.load.has_steps() { STEP_DELAY } else { DELAY },
             drops_every: (self.end == End::Drops).then_some(every),
             upset: match self.end {
-                End::CtrlCTwice => Some((MIDDLE / 2, Upset::FreezeReading)),
-                _ => upset.map(|upset| (MIDDLE, upset)),
-            },
+                End::CtrlCTwice => Some(Upset::FreezeReading),
+                _ => upset,
+            }
+            .map(|upset| (self.middle(), upset)),
         }
     }
 
@@ -246,14 +252,29 @@ impl Cell {
         if self.load.has_steps() { STEPS_COUNT } else { COUNT }
     }
 
+    /// Something happens when so many requests have come: fewer than any load makes in a part of its span.
+    pub(crate) fn middle(&self) -> u64 {
+        if self.load.has_steps() || self.load.is_held() { 16 } else { 40 }
+    }
+
     pub(crate) fn span(&self) -> Duration {
-        if self.end.is_ours() { LONG_SPAN } else { SPAN }
+        match self.end {
+            End::CtrlC | End::CtrlCTwice | End::Abort => ENDLESS,
+            End::WholeStopped | End::ThreadStopped => LONG_SPAN,
+            End::FrozenReading | End::FrozenDeaf => FROZEN_SPAN,
+            _ => SPAN,
+        }
+    }
+
+    /// How long a request may take, and how long what is in flight has at the end.
+    fn patience(&self) -> [Duration; 2] {
+        if self.end.is_freeze() { [TIMEOUT, GRACE] } else { [ENDLESS; 2] }
     }
 
     /// The command line; `steps` is a file with three requests.
     pub(crate) fn words(&self, address: &str, steps: &str) -> Vec<String> {
         let milliseconds = |time: Duration| format!("{}ms", time.as_millis());
-        let (span, timeout) = (milliseconds(self.span()), milliseconds(TIMEOUT));
+        let span = milliseconds(self.span());
         let users = USERS.to_string();
         let mut words: Vec<String> = Vec::new();
         let mut say = |more: &[&str]| words.extend(more.iter().map(|word| (*word).to_owned()));
@@ -283,10 +304,8 @@ impl Cell {
                 say(&["--threshold", "failed / done < 1%, abort"]);
             }
         }
-        let patience = if self.end.is_ours() { "10s" } else { &timeout };
-        // What ends by count completes its iterations, and one with steps takes longer than the short grace.
-        let grace = if self.end == End::Count { "5s".to_owned() } else { milliseconds(GRACE) };
-        say(&["-t", patience, "--grace", &grace, "--interval", &milliseconds(INTERVAL)]);
+        let [timeout, grace] = self.patience().map(milliseconds);
+        say(&["-t", &timeout, "--grace", &grace, "--interval", &milliseconds(INTERVAL)]);
         say(&["--threads", "2", "--driver", self.driver, "--output", "json"]);
         match self.load.protocol() {
             Protocol::WebSocket => say(&["-d", MESSAGE, "--expect-body", MESSAGE, &format!("ws://{address}/")]),

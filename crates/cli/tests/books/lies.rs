@@ -53,9 +53,7 @@ const LIES: [Lie; 19] = [
 fn a_report_that_lies_is_complained_about() {
     let honest = run(Cell { load: Load::Closed, end: End::Time, driver: "poll" });
     let before = check(&honest);
-    // On a machine that was disturbed that lie could be another truth.
-    let is_disturbed = honest.report["verdict"]["limit"] == "generator" || !honest.is_calm();
-    for (path, lie) in LIES.into_iter().filter(|(path, _)| !is_disturbed || *path != "/verdict/limit") {
+    for (path, lie) in LIES {
         let mut report = honest.report.clone();
         let value = report.pointer_mut(path).unwrap_or_else(|| panic!("the report has no {path}"));
         let (said, told) = (value.clone(), lie(value));

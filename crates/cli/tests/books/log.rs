@@ -1,7 +1,7 @@
 //! The books of the server: what came, when, and what became of it. Its clock is the one of the whole machine, so its
 //! instants can be set beside those of a signal.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Did {
@@ -44,12 +44,8 @@ pub(crate) struct Link {
 pub(crate) struct Books {
     pub(crate) exchanges: Vec<Exchange>,
     pub(crate) links: Vec<Link>,
-    /// When the script changed what the server does.
-    pub(crate) upset: Option<Instant>,
     /// Complete requests that a deaf server found in its sockets when the client had gone.
     pub(crate) found_later: u64,
-    /// The longest turn of the server's loop: how late its own instants may be.
-    pub(crate) slowest_turn: Duration,
 }
 
 impl Books {
@@ -76,13 +72,10 @@ impl Books {
         self.exchanges.iter().map(|exchange| exchange.head).min()
     }
 
-    pub(crate) fn heads_after(&self, instant: Instant) -> usize {
-        self.exchanges.iter().filter(|exchange| exchange.head > instant).count()
-    }
-
-    /// Answers that may have been read by `instant`.
-    pub(crate) fn written_by(&self, instant: Instant) -> u64 {
-        self.exchanges.iter().filter(|one| one.answer_begun.is_some_and(|begun| begun <= instant)).count() as u64
+    /// Good answers that must have been read: the same connection brought its next request.
+    pub(crate) fn good_and_read(&self) -> u64 {
+        let is_read = |one: &Exchange, next: Option<Instant>| one.answered.is_some() && one.is_good && next.is_some();
+        self.exchanges.iter().zip(self.next_on_link()).filter(|(one, next)| is_read(one, *next)).count() as u64
     }
 
     /// Answers that must have been read by `instant`: the same connection had brought its next request.
@@ -114,20 +107,5 @@ impl Books {
             last[exchange.link] = exchange.answer_begun;
         }
         before
-    }
-
-    /// The most answers that left in any such span.
-    pub(crate) fn most_in(&self, span: Duration) -> u64 {
-        let mut written: Vec<Instant> = self.exchanges.iter().filter_map(|exchange| exchange.answered).collect();
-        written.sort_unstable();
-        let mut first = 0;
-        let mut most = 0;
-        for (last, instant) in written.iter().enumerate() {
-            while *instant - written[first] > span {
-                first += 1;
-            }
-            most = most.max(last + 1 - first);
-        }
-        most as u64
     }
 }

@@ -1,6 +1,5 @@
 //! One cell: the server, the binary under load, and what is done to it.
 
-use std::collections::HashMap;
 use std::fs::File;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -9,20 +8,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::cells::{AGAIN, Cell, End, GRACE, MIDDLE, STOP};
-use crate::cores;
+use crate::cells::{Cell, End, STOP};
 use crate::log::Books;
+use crate::seen::wait_for;
 use crate::server::Server;
-use crate::stopping::Stopped;
-
-/// Longer than any plan with its timeouts and its grace.
-const RUN_MAX: Duration = Duration::from_secs(40);
-/// How often the threads of the client are looked at.
-const LOOK: Duration = Duration::from_millis(10);
-/// A thread that was ready and had no core for this share of the run was disturbed by others.
-const STARVED_SHARE_MAX: f64 = 0.02;
-/// And so was one that waited so long at a time, or one of ours that woke so much later than it had asked for.
-const HICCUP_MAX: Duration = Duration::from_millis(2);
+use crate::stopping::{Stopped, let_pass};
 
 /// What came of it.
 pub(crate) struct Ran {
@@ -32,13 +22,7 @@ pub(crate) struct Ran {
     pub(crate) errors: String,
     pub(crate) spawned: Instant,
     pub(crate) exited: Instant,
-    /// When the signal of Ctrl-C, the last of them, had been sent.
-    pub(crate) signalled: Option<Instant>,
     pub(crate) books: Books,
-    /// Others took cores that the client was ready to run on: its verdict may say so.
-    pub(crate) was_disturbed: bool,
-    /// How late the kernel, the server and the test may have been in all.
-    pub(crate) disturbance: Duration,
 }
 
 impl Ran {
@@ -55,24 +39,15 @@ impl Ran {
         self.count(&format!("/requests/{name}"))
     }
 
-    /// No stall of the machine was as long as the graces and timeouts of the plan.
-    pub(crate) fn is_calm(&self) -> bool {
-        self.disturbance < GRACE / 2
-    }
-
     /// Exchanges that failed for this reason.
     pub(crate) fn failed_by(&self, reason: &str) -> u64 {
         let failures = self.report["failures"].as_array().into_iter().flatten();
         failures.filter(|failure| failure["reason"] == reason).filter_map(|failure| failure["count"].as_u64()).sum()
     }
 
-    pub(crate) fn wall(&self) -> Duration {
-        Duration::try_from_secs_f64(self.number("/wall_s")).unwrap_or_default()
-    }
-
     /// The end of the run as the report has it, or earlier: the run began after the process did.
     pub(crate) fn ended_after(&self) -> Instant {
-        self.spawned + self.wall()
+        self.spawned + Duration::try_from_secs_f64(self.number("/wall_s")).unwrap_or_default()
     }
 }
 
@@ -114,121 +89,91 @@ pub(crate) fn run(cell: Cell) -> Ran {
     command.env_remove("LC_ALL").env_remove("LC_MESSAGES").env("LANG", "C.UTF-8").stdin(Stdio::null());
     command.stdout(File::create(&out).expect("a file")).stderr(File::create(&err).expect("a file"));
     let spawned = Instant::now();
-    let mut child = command.spawn().expect("the binary starts");
-    let mut watch = Watch::new(&child);
-    let mut signalled = None;
+    let mut client = Client { child: command.spawn().expect("the binary starts"), errors: err, code: None };
     if let Some(server) = &server {
-        while server.begun.get().is_none() && watch.look(&mut child).is_none() {}
-        if let Some(begun) = server.begun.get() {
-            watch.until(&mut child, *begun + MIDDLE);
-            signalled = disturb(cell.end, &mut child, &mut watch);
-        }
+        client.wait_until(&format!("{cell}: requests come"), || server.came() >= cell.middle());
+        client.disturb(cell.end);
     }
-    let code = loop {
-        if let Some(status) = watch.look(&mut child) {
-            break status.code();
-        }
-        if spawned.elapsed() > RUN_MAX {
-            child.kill().expect("it runs");
-            child.wait().expect("it ends");
-            break None;
-        }
-    };
+    client.wait_until(&format!("{cell}: the run ends"), || false);
     let exited = Instant::now();
     let books = server.map(Server::finish).unwrap_or_default();
     let report = std::fs::read(&out).expect("a file");
     let report = serde_json::from_slice(&report).unwrap_or(Value::Null);
-    let errors = std::fs::read_to_string(&err).unwrap_or_default();
-    let run = exited.duration_since(spawned).as_secs_f64();
-    let away = cores::latest_between(spawned, exited);
-    let hiccup = away.max(watch.overslept).max(books.slowest_turn).max(Duration::from_secs_f64(watch.starved_most_s));
-    let was_disturbed = watch.starved_s > STARVED_SHARE_MAX * run || hiccup > HICCUP_MAX;
-    let disturbance = Duration::from_secs_f64(watch.starved_s) + away + watch.overslept + books.slowest_turn;
-    Ran { cell, report, code, errors, spawned, exited, signalled, books, was_disturbed, disturbance }
+    let errors = client.errors();
+    Ran { cell, report, code: client.code.flatten(), errors, spawned, exited, books }
 }
 
-/// What is done to the client in the middle of its run.
-fn disturb(end: End, child: &mut Child, watch: &mut Watch) -> Option<Instant> {
-    let pid = i32::try_from(child.id()).expect("a process");
-    let pid = rustix::process::Pid::from_raw(pid).expect("a process");
-    let signal = |signal| rustix::process::kill_process(pid, signal).expect("it runs");
-    match end {
-        End::CtrlC => {
-            signal(rustix::process::Signal::INT);
-            return Some(Instant::now());
-        }
-        End::CtrlCTwice => {
-            signal(rustix::process::Signal::INT);
-            watch.until(child, Instant::now() + AGAIN);
-            signal(rustix::process::Signal::INT);
-            return Some(Instant::now());
-        }
-        End::WholeStopped => {
-            signal(rustix::process::Signal::STOP);
-            watch.until(child, Instant::now() + STOP);
-            signal(rustix::process::Signal::CONT);
-        }
-        End::ThreadStopped => {
-            let thread = watch.threads().find(|(_, name)| name == "shard-0" || name == "hold-0");
-            let thread = thread.expect("a thread that makes the load").0;
-            let stopped = Stopped::stop(thread).expect("it is our child");
-            watch.until(child, Instant::now() + STOP);
-            drop(stopped);
-        }
-        _ => {}
-    }
-    None
+/// The binary under load.
+struct Client {
+    child: Child,
+    /// What it says on the error stream.
+    errors: PathBuf,
+    /// Its exit code, once it has ended.
+    code: Option<Option<i32>>,
 }
 
-/// How much the machine kept from the client, by the kernel's account, and from us, by our own clock.
-struct Watch {
-    tasks: PathBuf,
-    /// Of the thread that was ready without a core for longest.
-    starved_s: f64,
-    /// The most between two looks, of any thread.
-    starved_most_s: f64,
-    /// Of each thread, as it was at the last look.
-    accounts: HashMap<i32, f64>,
-    overslept: Duration,
+impl Client {
+    fn errors(&self) -> String {
+        std::fs::read_to_string(&self.errors).unwrap_or_default()
+    }
+
+    /// Waits until something holds, or it has ended.
+    fn wait_until(&mut self, what: &str, mut holds: impl FnMut() -> bool) {
+        wait_for(what, || {
+            self.code = self.code.or_else(|| self.child.try_wait().expect("a child").map(|status| status.code()));
+            self.code.is_some() || holds()
+        });
+    }
+
+    /// What is done to it in the middle of its run.
+    fn disturb(&mut self, end: End) {
+        let pid = i32::try_from(self.child.id()).expect("a process");
+        let process = rustix::process::Pid::from_raw(pid).expect("a process");
+        // It may have ended by itself, which others complain about.
+        let signal = |signal| _ = rustix::process::kill_process(process, signal);
+        match end {
+            End::CtrlC => signal(rustix::process::Signal::INT),
+            End::CtrlCTwice => {
+                signal(rustix::process::Signal::INT);
+                // Two signals of a kind that nobody has taken yet are one.
+                let errors = self.errors.clone();
+                let has_heard = || std::fs::read_to_string(&errors).is_ok_and(|said| said.contains("Ctrl-C again"));
+                self.wait_until("it says that it has heard Ctrl-C", has_heard);
+                signal(rustix::process::Signal::INT);
+            }
+            End::WholeStopped => {
+                signal(rustix::process::Signal::STOP);
+                self.wait_until("all of its threads stand still", || threads(pid).all(|(_, _, state)| state == 'T'));
+                let_pass(STOP);
+                signal(rustix::process::Signal::CONT);
+            }
+            End::ThreadStopped => {
+                let makes_load = |(_, name, _): &(i32, String, char)| name == "shard-0" || name == "hold-0";
+                let (thread, ..) = threads(pid).find(makes_load).expect("a thread that makes the load");
+                let stopped = Stopped::stop(thread).expect("it is our child");
+                let_pass(STOP);
+                drop(stopped);
+            }
+            _ => {}
+        }
+    }
 }
 
-impl Watch {
-    fn new(child: &Child) -> Self {
-        Self {
-            tasks: format!("/proc/{}/task", child.id()).into(),
-            starved_s: 0.0,
-            starved_most_s: 0.0,
-            accounts: HashMap::new(),
-            overslept: Duration::ZERO,
-        }
+impl Drop for Client {
+    fn drop(&mut self) {
+        // A test that gave up waiting leaves nothing behind.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
+}
 
-    fn threads(&self) -> impl Iterator<Item = (i32, String)> + use<> {
-        let entries = std::fs::read_dir(&self.tasks).into_iter().flatten().flatten();
-        entries.filter_map(|entry| {
-            let name = std::fs::read_to_string(entry.path().join("comm")).ok()?;
-            Some((entry.file_name().to_str()?.parse().ok()?, name.trim().to_owned()))
-        })
-    }
-
-    /// Waits a little; the status when the client has ended.
-    fn look(&mut self, child: &mut Child) -> Option<std::process::ExitStatus> {
-        let threads: Vec<i32> = self.threads().map(|(thread, _)| thread).collect();
-        for thread in threads {
-            let account = std::fs::read_to_string(self.tasks.join(format!("{thread}/schedstat"))).unwrap_or_default();
-            let ready_ns: f64 = account.split_whitespace().nth(1).and_then(|ns| ns.parse().ok()).unwrap_or(0.0);
-            let ready_s = ready_ns / 1e9;
-            let before_s = self.accounts.insert(thread, ready_s).unwrap_or(0.0);
-            self.starved_most_s = self.starved_most_s.max(ready_s - before_s);
-            self.starved_s = self.starved_s.max(ready_s);
-        }
-        let begun = Instant::now();
-        std::thread::sleep(LOOK);
-        self.overslept = self.overslept.max(begun.elapsed().saturating_sub(LOOK));
-        child.try_wait().expect("a child")
-    }
-
-    fn until(&mut self, child: &mut Child, instant: Instant) {
-        while Instant::now() < instant && self.look(child).is_none() {}
-    }
+/// The threads of a process, with their names and states (proc(5): the state stands behind the name in brackets).
+fn threads(pid: i32) -> impl Iterator<Item = (i32, String, char)> {
+    let entries = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    entries.filter_map(|entry| {
+        let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
+        let (before, after) = stat.rsplit_once(") ")?;
+        let (_, name) = before.split_once(" (")?;
+        Some((entry.file_name().to_str()?.parse().ok()?, name.to_owned(), after.chars().next()?))
+    })
 }

@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -38,8 +38,8 @@ pub(crate) struct Script {
     pub(crate) delay: Duration,
     /// Every so many requests of a connection, one is taken and dropped.
     pub(crate) drops_every: Option<u32>,
-    /// What happens, and how long after the first connection.
-    pub(crate) upset: Option<(Duration, Upset)>,
+    /// What happens when so many requests have come.
+    pub(crate) upset: Option<(u64, Upset)>,
 }
 
 /// A request that is taken and dropped is held for so long before its connection is closed.
@@ -49,8 +49,7 @@ const TURN: Duration = Duration::from_millis(20);
 
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
-    /// When the first connection came.
-    pub(crate) begun: Arc<OnceLock<Instant>>,
+    came: Arc<AtomicU64>,
     is_over: Arc<AtomicBool>,
     thread: JoinHandle<Books>,
 }
@@ -61,10 +60,15 @@ impl Server {
         listener.set_nonblocking(true).expect("a listener");
         let address = listener.local_addr().expect("an address");
         let is_over = Arc::new(AtomicBool::new(false));
-        let begun = Arc::new(OnceLock::new());
-        let (over, first) = (Arc::clone(&is_over), Arc::clone(&begun));
-        let thread = std::thread::spawn(move || Serving::new(script, listener, first).run(&over));
-        Self { address, begun, is_over, thread }
+        let came = Arc::new(AtomicU64::new(0));
+        let (over, count) = (Arc::clone(&is_over), Arc::clone(&came));
+        let thread = std::thread::spawn(move || Serving::new(script, listener, count).run(&over));
+        Self { address, came, is_over, thread }
+    }
+
+    /// Complete requests so far.
+    pub(crate) fn came(&self) -> u64 {
+        self.came.load(Ordering::Acquire)
     }
 
     /// Ends it, when the client has gone.
@@ -94,7 +98,7 @@ enum Deed {
 
 struct Serving {
     script: Script,
-    begun: Arc<OnceLock<Instant>>,
+    came: Arc<AtomicU64>,
     listener: Option<TcpListener>,
     connections: Vec<Connection>,
     due: BTreeMap<(Instant, u64), Deed>,
@@ -104,18 +108,17 @@ struct Serving {
 }
 
 impl Serving {
-    fn new(script: Script, listener: TcpListener, begun: Arc<OnceLock<Instant>>) -> Self {
+    fn new(script: Script, listener: TcpListener, came: Arc<AtomicU64>) -> Self {
         let (connections, due, books) = (Vec::new(), BTreeMap::new(), Books::default());
-        Self { script, begun, listener: Some(listener), connections, due, deeds: 0, mood: None, books }
+        Self { script, came, listener: Some(listener), connections, due, deeds: 0, mood: None, books }
     }
 
     fn run(mut self, is_over: &AtomicBool) -> Books {
         while !is_over.load(Ordering::Acquire) {
-            let begun = Instant::now();
+            let now = Instant::now();
             let next = self.due.first_key_value().map(|((instant, _), _)| *instant);
-            let patience = next.map_or(TURN, |next| next.saturating_duration_since(begun)).min(TURN);
+            let patience = next.map_or(TURN, |next| next.saturating_duration_since(now)).min(TURN);
             let ready = self.wait(patience);
-            let woken = Instant::now();
             for index in (0..self.connections.len()).rev().filter(|index| ready.get(*index) == Some(&true)) {
                 self.converse(index);
             }
@@ -130,8 +133,6 @@ impl Serving {
                 }
                 is_open
             });
-            let late = woken.duration_since(begun).saturating_sub(patience).max(woken.elapsed());
-            self.books.slowest_turn = self.books.slowest_turn.max(late);
         }
         self.find_what_was_left();
         self.books
@@ -161,11 +162,6 @@ impl Serving {
         while let Some(Ok((stream, _))) = self.listener.as_ref().map(TcpListener::accept) {
             stream.set_nonblocking(true).expect("a socket");
             stream.set_nodelay(true).expect("a socket");
-            if self.begun.set(Instant::now()).is_ok()
-                && let Some((after, upset)) = self.script.upset
-            {
-                self.plan(Instant::now() + after, Deed::Upset(upset));
-            }
             let link = self.books.links.len();
             self.books.links.push(Link { closed: None, is_established: false });
             self.connections.push(Connection {
@@ -241,6 +237,11 @@ impl Serving {
             Did::Drop => self.plan(head + DROP_AFTER, Deed::Close { link }),
             Did::Freeze => {}
         }
+        let came = self.books.exchanges.len() as u64;
+        if let Some((_, upset)) = self.script.upset.filter(|(after, _)| *after == came) {
+            self.plan(head, Deed::Upset(upset));
+        }
+        self.came.store(came, Ordering::Release);
     }
 
     fn do_what_is_due(&mut self) {
@@ -305,7 +306,6 @@ impl Serving {
 
     fn become_upset(&mut self, upset: Upset) {
         self.mood = Some(upset);
-        self.books.upset = Some(Instant::now());
         match upset {
             Upset::FreezeReading | Upset::FreezeDeaf | Upset::Fail => {}
             Upset::DieWithReset | Upset::DieWithFin => {
@@ -328,18 +328,17 @@ impl Serving {
         }
     }
 
-    /// What a deaf server never read was sent all the same.
+    /// The client has gone: what lies in the sockets was sent by it, and what a deaf server never read was sent all the same.
     fn find_what_was_left(&mut self) {
-        if self.mood != Some(Upset::FreezeDeaf) {
-            return;
-        }
         let before = self.books.exchanges.len();
         self.accept();
         for index in 0..self.connections.len() {
             self.converse(index);
         }
-        self.books.found_later = (self.books.exchanges.len() - before) as u64;
-        self.books.exchanges.truncate(before);
+        if self.mood == Some(Upset::FreezeDeaf) {
+            self.books.found_later = (self.books.exchanges.len() - before) as u64;
+            self.books.exchanges.truncate(before);
+        }
     }
 }
 

@@ -4,6 +4,9 @@
 
 use std::io::Error;
 use std::ptr::null_mut;
+use std::time::{Duration, Instant};
+
+use crate::seen::wait_for;
 
 /// A thread that stands still until this value is gone. Only the thread that made the value may drop it: the kernel
 /// wants the tracer itself.
@@ -28,6 +31,12 @@ impl Drop for Stopped {
         // A thread that has ended in the meantime needs no detaching.
         let _ = trace(libc::PTRACE_DETACH, self.0);
     }
+}
+
+/// Lets a stall be so long, at least: how much longer it is judges nobody.
+pub(crate) fn let_pass(time: Duration) {
+    let begun = Instant::now();
+    wait_for("a stall is over", || begun.elapsed() >= time);
 }
 
 fn trace(request: libc::c_uint, thread: libc::pid_t) -> Result<(), Error> {

@@ -10,8 +10,6 @@ use crate::run::Ran;
 
 /// Percentiles have three significant digits.
 const DIGITS: f64 = 0.001;
-/// What scheduling adds to half or nine tenths of the times, beyond what was measured of it.
-const SLACK: Duration = Duration::from_millis(20);
 /// Where a rank falls on a whole number, binary fractions may put it on either side.
 const EDGE: f64 = 1e-6;
 /// Starts are whole, and each thread counts its own.
@@ -71,7 +69,6 @@ fn percentile(ran: &Ran, bounds: &Bounds, figure: &Figure, wrong: &mut Complaint
             format!("{measure} {name} is {value:?}, and by the server's clock at most {most:?}")
         });
     }
-    slack(ran, bounds, figure, value, wrong);
     let named: Vec<&str> = seen["at_least"].as_array().into_iter().flatten().filter_map(|one| one.as_str()).collect();
     let verdicts: Vec<bool> = lists().flat_map(|censored| is_bound(bounds, censored, quantile)).collect();
     let is_named = named.contains(&name);
@@ -168,20 +165,6 @@ fn unfinished(ran: &Ran) -> Vec<Duration> {
     };
     waited.resize(count, Duration::ZERO);
     waited
-}
-
-/// Half of the times, and nine tenths, are what the server held and little more, unless we were stopped.
-fn slack(ran: &Ran, bounds: &Bounds, figure: &Figure, value: Duration, wrong: &mut Complaints) {
-    let Figure { measure, name, quantile } = *figure;
-    let is_known = bounds.censored.iter().all(Vec::is_empty);
-    if quantile > 0.9 || ran.cell.end.is_ours() || !is_known {
-        return;
-    }
-    let lag = Duration::from_nanos(ran.count("/verdict/loop_lag_p99_ns"));
-    if let Some(held) = least(bounds, &[], quantile) {
-        let most = held + SLACK + lag + ran.disturbance;
-        wrong.unless(value <= most, || format!("{measure} {name} is {value:?}; the server held {held:?}"));
-    }
 }
 
 /// In an open load, starts that were due and had not come to the server were waiting: so many, and so long, by

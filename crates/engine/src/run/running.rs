@@ -242,6 +242,8 @@ impl Running {
             asked_per_s: scenarios.iter().map(|scenario| scenario.asked_per_s).sum(),
             verdict: Verdict::worst(scenarios.iter().map(|scenario| &scenario.verdict)),
             scenarios,
+            ends: judged::ends(&finished),
+            spent: finished.ends.iter().find_map(|end| end.spent),
             total: finished.total,
             apart: finished.apart,
             wall: finished.wall,
@@ -255,10 +257,8 @@ impl Running {
             began_unix: self.began_unix,
             used_up,
             met: self.meetings.map_or(met, |meetings| meetings.met()),
-            ends: judged::ends(&finished),
             muster,
             values: self.depot.values(),
-            spent: finished.ends.iter().find_map(|end| end.spent),
         })
     }
 }

@@ -109,6 +109,20 @@ fn a_thread_that_is_kept_from_its_core_is_told() {
     assert_eq!(limit(false, &seen(0, 0, 20), &[spent(300, 50)]), Limit::Users);
 }
 
+/// A thread that had half of a core and waited for the other half, in a load of either kind: it is named, and the figures are not the
+/// target's alone. The other thread, which had what it wanted, changes nothing.
+#[test]
+fn half_of_a_core_is_not_enough() {
+    for rate in [None, Some("1000")] {
+        let shards = [spent(300, 0), spent(500, 480)];
+        let verdict = judge(&plan(rate), &seen(0, 0, 5), &shards, None);
+        assert_eq!((verdict.limit, verdict.is_spoiled()), (Limit::Generator, true), "{rate:?}");
+        let (shard, busiest) = verdict.busiest.expect("somebody wanted most");
+        assert_eq!((shard, busiest.cpu_ns, busiest.run_delay_ns), (1, 500 * MILLI, 480 * MILLI), "{rate:?}");
+        assert!((busiest.wanted_share() - 0.98).abs() < 1e-9 && (busiest.cpu_share() - 0.5).abs() < 1e-9, "{rate:?}");
+    }
+}
+
 /// Ten users: 187,000 quick answers in two seconds, and then nothing for thirteen.
 #[test]
 fn users_that_hang_weigh_their_time() {

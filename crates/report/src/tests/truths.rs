@@ -106,3 +106,58 @@ fn a_stop_in_the_warm_up_measured_nothing() {
     assert!(line(&said[1], "结论").contains("没有数据：在预热阶段就被停止"), "{}", said[1]);
     assert!(!said[0].contains("0.00 of 0.00"), "{}", said[0]);
 }
+
+/// A thread of a run of two seconds that had so many milliseconds of a core, waited for one, and stood still.
+fn thread(had: u64, waited: u64, stood_still: u64) -> ShardUse {
+    let ns = |milliseconds: u64| milliseconds * 1_000_000;
+    ShardUse {
+        cpu_ns: ns(had),
+        run_delay_ns: ns(waited),
+        stalled_ns: ns(stood_still),
+        span_ns: ns(2_000),
+        ..ShardUse::default()
+    }
+}
+
+/// Whoever accuses himself says with which figures: another program had the core, the thread was stopped, or nothing of it is known.
+#[test]
+fn the_generator_says_by_which_figures_it_was_late() {
+    let said = |busiest: ShardUse, stalled: Option<ShardUse>| {
+        let [en, zh] = shown(seen(200, &[]), |result| {
+            result.verdict.limit = Limit::Generator;
+            result.verdict.busiest = Some((1, busiest.clone()));
+            result.verdict.stalled = stalled.clone().map(|spent| (0, spent));
+        });
+        assert!(en.contains("SPOILED") && zh.contains("结果不可信"), "{en}{zh}");
+        [line(&en, "Verdict").to_owned(), line(&zh, "结论").to_owned()]
+    };
+    let cases = [
+        (
+            // Half of a core of its own, and half of one that somebody else had.
+            (thread(1_000, 960, 0), None),
+            "the generator was the limit: thread 1 needed 98% of a core and got 50%, ",
+            "瓶颈在压测机：线程 1 需要 98% 的核，实际得到 50%；",
+        ),
+        (
+            (thread(200, 0, 1_000), Some(thread(200, 0, 1_000))),
+            "the generator was the limit: thread 0 stood still for 1.00s of 2.00s (another program had its core, or it was",
+            "瓶颈在压测机：线程 0 在 2.00s 中停顿了 1.00s（",
+        ),
+        (
+            (thread(200, 20, 0), None),
+            "the generator was the limit: it was late although it had little to do, ",
+            "瓶颈在压测机：负载不高却未能按时运行，",
+        ),
+        (
+            // It stood still because it waited for its core.
+            (thread(900, 1_000, 1_000), Some(thread(900, 1_000, 1_000))),
+            "the generator was the limit: thread 1 needed 95% of a core and got 45%, ",
+            "瓶颈在压测机：线程 1 需要 95% 的核，实际得到 45%；",
+        ),
+    ];
+    for ((busiest, stalled), english, chinese) in cases {
+        let [en, zh] = said(busiest, stalled);
+        assert!(en.contains(english), "{en}");
+        assert!(zh.contains(chinese), "{zh}");
+    }
+}

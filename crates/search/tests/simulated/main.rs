@@ -9,7 +9,7 @@ mod town;
 
 use std::time::Duration;
 
-use search::{Ended, Found};
+use search::{Ended, Fault, Found};
 use town::Wanted;
 
 /// Fixed, so that a failure can be looked at again.
@@ -77,6 +77,7 @@ fn wanted(url: &str, limit_ms: u64, budget_s: u64) -> Wanted {
         url: url.to_owned(),
         is_random: true,
         has_users: false,
+        is_stalled: false,
         limit: Duration::from_millis(limit_ms),
         budget: Duration::from_secs(budget_s),
     }
@@ -125,6 +126,18 @@ fn stalls_are_called_noise() {
         found.noise.is_some()
     });
     assert!(told.count() >= 2);
+}
+
+/// The generator has its core for half of each second, and a target that could take four times what is asked first: whatever is asked,
+/// the search says whose limit it met.
+#[test]
+fn a_limit_of_ours_is_never_the_targets() {
+    for has_users in [false, true] {
+        let stalled = Wanted { is_stalled: true, has_users, is_random: false, ..wanted("/queue/4/8/even", 80, 240) };
+        let found = town::search(&stalled, 5);
+        assert_eq!((found.limit, found.upper), ("generator", None), "{}", line(&found));
+        assert_eq!(found.own_limit.map(|(_, fault)| fault), Some(Fault::Generator), "{}", line(&found));
+    }
 }
 
 /// Services grow by a fifth each minute.

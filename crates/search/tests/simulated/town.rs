@@ -10,7 +10,7 @@ use metrics::{Class, Measure, Threshold};
 use pacing::Nanos;
 use pacing::change::What;
 use plan::{Arrivals, Flags, Load, Plan, RATE_UNIT, RateStage, UserShape};
-use search::{Bin, Found, Go, Moments, Order, Outcome, Search, Settings, Step, Tally};
+use search::{Bin, Fault, Found, Go, Moments, Order, Outcome, Search, Settings, Step, Tally};
 use target::{Behavior, SteppedServer};
 
 /// What is searched.
@@ -21,6 +21,8 @@ pub(crate) struct Wanted {
     pub(crate) is_random: bool,
     /// Users are searched, not a rate.
     pub(crate) has_users: bool,
+    /// The generator stands still for half of each second.
+    pub(crate) is_stalled: bool,
     /// 99 of 100 are faster.
     pub(crate) limit: Duration,
     pub(crate) budget: Duration,
@@ -64,7 +66,7 @@ pub(crate) fn search(wanted: &Wanted, seed: u64) -> Found {
         match search.next(began) {
             Step::Trial(order) => {
                 let plan = plan_of(&base, wanted, &order, seed);
-                let outcome = town.trial(&plan, &goals, &order, &search);
+                let outcome = town.trial(&plan, &goals, &order, &search, wanted.is_stalled);
                 search.heard(&order, outcome, began, town.network.now().as_duration());
             }
             // What waits in the target leaves before the next trial begins.
@@ -109,7 +111,7 @@ fn plan_of(base: &Plan, wanted: &Wanted, order: &Order, seed: u64) -> Plan {
 }
 
 impl Town {
-    fn trial(&mut self, plan: &Plan, goals: &[Threshold], order: &Order, search: &Search) -> Outcome {
+    fn trial(&mut self, plan: &Plan, goals: &[Threshold], order: &Order, search: &Search, is_stalled: bool) -> Outcome {
         let mut judge = search.judge(order);
         let (stop, began) = (StopHandle::default(), self.network.now());
         let mut host = None;
@@ -120,6 +122,9 @@ impl Town {
             driver
         });
         let host = host.expect("one shard");
+        if is_stalled {
+            self.stall(host, began, order.warmup + order.span_max);
+        }
         let (mut tally, mut wants_end, mut is_ended) = (Tally::default(), false, false);
         let mut ends_at = Nanos::from(order.span_max);
         while run.is_waiting() {
@@ -151,7 +156,8 @@ impl Town {
                 }
             }
         }
-        let finished = run.finish(|_| ControlFlow::Continue(())).expect("a simulated driver works");
+        let finished = run.finish_run(plan, |_| ControlFlow::Continue(())).expect("a simulated driver works");
+        let fault = (finished.verdict.limit == engine::Limit::Generator).then_some(Fault::Generator);
         let times = finished.total.class(Class::Succeeded);
         let response = times.of(Measure::Response);
         let measured = self.network.now().since(began).as_duration().saturating_sub(order.warmup);
@@ -161,8 +167,17 @@ impl Town {
             done_per_s: finished.total.counts.finished() as f64 / measured.as_secs_f64(),
             p50_ns: response.quantile(0.5),
             p99_ns: response.quantile(0.99),
-            limit: "target",
+            fault,
+            limit: fault.map_or("target", Fault::name),
             ..Outcome::default()
+        }
+    }
+
+    /// A host stands still for half of each second of a time.
+    fn stall(&self, host: Host, began: Nanos, span: Duration) {
+        for second in 0..=span.as_secs() {
+            let from = began + Nanos::from_millis(1_000 * second + 250);
+            self.network.freeze(host, from, from + Nanos::from_millis(500));
         }
     }
 

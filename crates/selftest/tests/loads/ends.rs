@@ -49,7 +49,8 @@ fn nothing_is_sent_after_the_end() {
             let happens = Happens { stop_at, ..Happens::default() };
             let result = world.run(&plan, 2, &happens, |_| ()).expect("a world that works");
             let over = stop_at.unwrap_or(SPAN);
-            let (before, after) = (world.requests() - world.requests_after(over), world.requests_after(over + ON_THE_WAY));
+            let (before, after) =
+                (world.requests() - world.requests_after(over), world.requests_after(over + ON_THE_WAY));
             assert!(before > 20, "{name}, {stop_at:?}: {before} requests came before the end");
             assert_eq!(after, 0, "{name}, {stop_at:?}: {after} requests came after the end");
             let counts = &result.total.counts;
