@@ -1,7 +1,7 @@
 //! Runs that are kept: their page, their folder, lists of them, and two beside each other.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
 use serde_json::{Value, json};
 
@@ -292,36 +292,4 @@ fn a_full_disk_loses_the_page_alone() {
     assert_eq!(done.status.code(), Some(4), "{done:?}");
     assert!(text(&done.stdout).contains("50 started = 50 succeeded"), "{done:?}");
     assert!(text(&done.stderr).contains("/dev/full"), "{done:?}");
-}
-
-/// In a browser: nothing in its console, nothing fetched, readable for all, on any screen and on paper.
-#[test]
-fn a_browser_shows_the_page() {
-    let (served, folder) = (Served::start(), Folder::new("kept-browser"));
-    let tools = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tools/browser");
-    assert!(tools.join("node_modules/axe-core").exists(), "`cargo xtask test` installs the browser and what drives it");
-    // Modules are looked for beside the script.
-    let script = tools.join("try.mjs");
-    std::fs::write(&script, include_str!("../browser/try.mjs")).expect("a script");
-    let rest = "scenarios:\n  see:\n    load: {rate: [\"50:2s\", \"100:2s\"]}\n    steps: [{get: /delay/uniform/2-20, name: look}, {get: /status/404, name: miss, on_failure: go on}]\n  pay:\n    load: {users: 4, for: 4s}\n    steps: [{transaction: order, steps: [{get: /delay/5}]}]\nthresholds: [\"p99(response_time) < 50ms\"]\n";
-    let plan = folder.plan("plan", &served, rest);
-    for language in ["en", "zh"] {
-        let page = folder.path(&format!("{language}.html"));
-        let done = onrush(&["run", &plan, "--interval", "200ms", "--html", &page, "--lang", language])
-            .output()
-            .expect("it starts");
-        assert!(done.status.code().is_some_and(|code| code < 2), "{done:?}");
-        let held = folder.path(&format!("held-{language}.html"));
-        let ws = served.url("/ws").replace("http://", "ws://");
-        let words = ["hold", "-c", "30", "--hold", "3s", "--every", "200ms", "--interval", "200ms", "--lang", language];
-        let done = onrush(&[&words[..], &["--html", &held, &ws]].concat()).output().expect("it starts");
-        assert!(done.status.code().is_some_and(|code| code < 2), "{done:?}");
-        // Each kind of page in one language: a browser takes its time.
-        shows(&script, if language == "en" { &page } else { &held }, &folder);
-    }
-}
-
-fn shows(script: &Path, page: &str, folder: &Folder) {
-    let shown = Command::new("node").arg(script).args([page, &folder.path("out")]).output().expect("node starts");
-    assert!(shown.status.success(), "{page}:\n{}\n{}", text(&shown.stdout), text(&shown.stderr));
 }

@@ -39,6 +39,8 @@ mod meant;
 mod mistakes;
 mod nginx;
 mod openssl;
+#[path = "../paged/mod.rs"]
+mod paged;
 mod raw;
 mod real;
 mod recorder;

@@ -431,30 +431,6 @@ fn a_page_shows_the_search() {
     }
 }
 
-/// In a browser: a search while it goes on, and the pages that are kept, readable for all.
-#[test]
-fn a_browser_shows_searches_and_sweeps() {
-    let (served, folder) = (Served::start(), Folder::new("searched-browser"));
-    let tools = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tools/browser");
-    assert!(tools.join("node_modules/axe-core").exists(), "`cargo xtask test` installs the browser and what drives it");
-    let script = tools.join("search.mjs");
-    std::fs::write(&script, include_str!("../browser/search.mjs")).expect("a script");
-    let (max, sweep) = (folder.path("max.html"), folder.path("sweep.html"));
-    let url = served.url("/queue/2/1");
-    // Users are not late, and half of the exchanges live through no stall, however busy this machine is: each trial proves
-    // something, and is drawn.
-    let of_users = ["find-max", "--on", "users", "--goal", "p50(response_time) < 9ms", "--no-save"];
-    let done = output(&[&of_users[..], &["--budget", "5s", "--html", &max, &url]].concat());
-    assert!(matches!(done.status.code(), Some(0 | 1)), "{done:?}");
-    let vary = ["--vary", "connections=1,2", "--vary", "keepalive=on,off", "--repeat", "1", "-n", "20"];
-    let done = output(&[&["sweep", "--no-save", "--lang", "zh", "--html", &sweep, &url], &vary[..]].concat());
-    assert_eq!(done.status.code(), Some(0), "{done:?}");
-    let paged = Paged::start(&[&of_users[..], &["--web", "--budget", "60s", &url]].concat());
-    let words = [&paged.link, &folder.path("out"), &max, &sweep];
-    let shown = std::process::Command::new("node").arg(script).args(words).output().expect("node starts");
-    assert!(shown.status.success(), "{}\n{}", text(&shown.stdout), text(&shown.stderr));
-}
-
 #[test]
 fn capacity_shows_its_formulas() {
     let words = ["capacity", "--page-views", "30M", "--share", "80%:20%", "--of-a-day", "24h", "--per-machine", "69/s"];

@@ -1,0 +1,78 @@
+//! The program that drives the browser: `pages.mjs`, which starts it once and tries one page after the other.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use serde_json::{Value, json};
+
+/// Node with its browser; both end with the value.
+pub(crate) struct Driven {
+    child: Child,
+    /// Pages to try. When it is closed the program ends.
+    asks: Option<ChildStdin>,
+    answers: BufReader<ChildStdout>,
+}
+
+/// A page, and how it is tried.
+pub(crate) struct Page<'a> {
+    pub(crate) name: &'a str,
+    /// A name in `pages.mjs`.
+    pub(crate) script: &'a str,
+    /// A folder for what the script writes.
+    pub(crate) out: String,
+    /// What the script is given.
+    pub(crate) given: Value,
+}
+
+pub(crate) fn scripts() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/browser")
+}
+
+impl Driven {
+    pub(crate) fn start() -> Self {
+        let tools = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tools/browser");
+        let is_there = tools.join("node_modules/axe-core").exists();
+        assert!(is_there, "`cargo xtask test` installs the browser and what drives it");
+        let mut command = Command::new("node");
+        command.arg(scripts().join("pages.mjs")).arg(tools).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("node starts");
+        let answers = BufReader::new(child.stdout.take().expect("a pipe"));
+        Self { asks: child.stdin.take(), child, answers }
+    }
+
+    /// Tries a page; why it failed. `wants` hears what its script wants meanwhile.
+    pub(crate) fn shows(&mut self, page: &Page<'_>, mut wants: impl FnMut(&str)) -> Result<(), String> {
+        let Page { name, script, out, given } = page;
+        let line = json!({"name": name, "script": script, "out": out, "given": given});
+        let asks = self.asks.as_mut().expect("it is open until the end");
+        writeln!(asks, "{line}").map_err(|error| format!("the program that drives the browser is gone: {error}"))?;
+        loop {
+            let mut line = String::new();
+            let length = self.answers.read_line(&mut line).map_err(|error| error.to_string())?;
+            if length == 0 {
+                return Err("the program that drives the browser has ended; what it said is above".to_owned());
+            }
+            let line = line.trim_end();
+            let after = |word: &str| line.strip_prefix(word)?.strip_prefix(*name);
+            if after("ok ") == Some("") {
+                return Ok(());
+            }
+            if let Some(why) = after("failed ").and_then(|rest| rest.strip_prefix(": ")) {
+                return Err(serde_json::from_str(why).unwrap_or_else(|_| why.to_owned()));
+            }
+            match after("wants ").and_then(|rest| rest.strip_prefix(": ")) {
+                Some(what) => wants(what),
+                None => return Err(format!("the program that drives the browser says: {line}")),
+            }
+        }
+    }
+}
+
+impl Drop for Driven {
+    fn drop(&mut self) {
+        // It closes the browser and ends.
+        drop(self.asks.take());
+        let _ = self.child.wait();
+    }
+}

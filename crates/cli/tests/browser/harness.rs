@@ -1,0 +1,122 @@
+//! A test harness of its own for tests that share one start of something: it speaks as that of Rust does, on the command line and in
+//! what it prints, and runs the tests that are selected one after the other.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+
+/// What the harness of Rust ends with when a test fails, and when it does not understand.
+const FAILED: u8 = 101;
+
+/// A test, and what it needs of what all of them share.
+pub(crate) struct Test<S> {
+    /// As `module::what_holds`.
+    pub(crate) name: &'static str,
+    /// Gives why it failed.
+    pub(crate) run: fn(&mut S) -> Result<(), String>,
+}
+
+/// What the command line asks for.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Asked {
+    list: bool,
+    is_terse: bool,
+    exact: bool,
+    /// Those that are ignored, alone: there are none.
+    ignored: bool,
+    filters: Vec<String>,
+    skipped: Vec<String>,
+}
+
+impl Asked {
+    fn read(words: impl IntoIterator<Item = String>) -> Result<Self, String> {
+        let (mut asked, mut words) = (Self::default(), words.into_iter());
+        while let Some(word) = words.next() {
+            let (flag, value) = match word.split_once('=') {
+                Some((flag, value)) if flag.starts_with("--") => (flag.to_owned(), Some(value.to_owned())),
+                _ => (word, None),
+            };
+            match flag.as_str() {
+                "--list" => asked.list = true,
+                "--exact" => asked.exact = true,
+                "--ignored" => asked.ignored = true,
+                // They run one after the other, what they say is told when they fail, and none is left out.
+                "--include-ignored" | "--nocapture" | "--no-capture" | "--show-output" | "--quiet" | "-q" => {}
+                "--format" | "--skip" | "--test-threads" | "--color" => {
+                    let value = value.or_else(|| words.next()).ok_or_else(|| format!("{flag} wants a value"))?;
+                    match flag.as_str() {
+                        "--format" => asked.is_terse = value == "terse",
+                        "--skip" => asked.skipped.push(value),
+                        _ => {}
+                    }
+                }
+                _ if flag.starts_with('-') => return Err(format!("{flag} is no flag of this test program")),
+                _ => asked.filters.push(flag),
+            }
+        }
+        Ok(asked)
+    }
+
+    fn selects(&self, name: &str) -> bool {
+        let fits = |pattern: &String| if self.exact { name == pattern } else { name.contains(pattern.as_str()) };
+        !self.ignored && !self.skipped.iter().any(fits) && (self.filters.is_empty() || self.filters.iter().any(fits))
+    }
+}
+
+/// Lists the tests, or runs those that the command line selects. `share` is made when the first of them begins.
+pub(crate) fn main<S>(tests: &[Test<S>], share: fn() -> S) -> ExitCode {
+    let asked = match Asked::read(std::env::args().skip(1)) {
+        Ok(asked) => asked,
+        Err(wrong) => {
+            eprintln!("error: {wrong}");
+            return ExitCode::from(FAILED);
+        }
+    };
+    let selected: Vec<&Test<S>> = tests.iter().filter(|test| asked.selects(test.name)).collect();
+    if asked.list {
+        selected.iter().for_each(|test| println!("{}: test", test.name));
+        if !asked.is_terse {
+            println!("\n{} tests, 0 benchmarks", selected.len());
+        }
+        return ExitCode::SUCCESS;
+    }
+    println!("\nrunning {} test{}", selected.len(), if selected.len() == 1 { "" } else { "s" });
+    let (mut shared, mut failed) = (None, Vec::new());
+    for test in &selected {
+        let shared = &mut shared;
+        let done = catch_unwind(AssertUnwindSafe(|| (test.run)(shared.get_or_insert_with(share))));
+        match done.unwrap_or_else(|panic| Err(said(&*panic))) {
+            Ok(()) => println!("test {} ... ok", test.name),
+            Err(why) => {
+                println!("test {} ... FAILED", test.name);
+                failed.push((test.name, why));
+            }
+        }
+    }
+    drop(shared);
+    told(&failed);
+    let result = if failed.is_empty() { "ok" } else { "FAILED" };
+    let (passed, filtered) = (selected.len() - failed.len(), tests.len() - selected.len());
+    println!(
+        "\ntest result: {result}. {passed} passed; {} failed; 0 ignored; 0 measured; {filtered} filtered out\n",
+        failed.len()
+    );
+    if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(FAILED) }
+}
+
+/// Why tests failed.
+fn told(failed: &[(&str, String)]) {
+    if failed.is_empty() {
+        return;
+    }
+    println!("\nfailures:\n");
+    failed.iter().for_each(|(name, why)| println!("---- {name} stdout ----\n{why}\n"));
+    println!("\nfailures:");
+    failed.iter().for_each(|(name, _)| println!("    {name}"));
+}
+
+/// What a panic says.
+fn said(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic without words".to_owned())
+}
