@@ -41,8 +41,9 @@ impl Asked {
                 "--exact" => asked.exact = true,
                 "--ignored" => asked.ignored = true,
                 // They run one after the other, what they say is told when they fail, and none is left out.
-                "--include-ignored" | "--nocapture" | "--no-capture" | "--show-output" | "--quiet" | "-q" => {}
-                "--format" | "--skip" | "--test-threads" | "--color" => {
+                "--include-ignored" | "--nocapture" | "--no-capture" | "--show-output" | "--quiet" | "-q"
+                | "--report-time" => {}
+                "--format" | "--skip" | "--test-threads" | "--color" | "-Z" => {
                     let value = value.or_else(|| words.next()).ok_or_else(|| format!("{flag} wants a value"))?;
                     match flag.as_str() {
                         "--format" => asked.is_terse = value == "terse",
@@ -119,4 +120,30 @@ fn told(failed: &[(&str, String)]) {
 fn said(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic without words".to_owned())
+}
+
+/// The command line means what it means to the harness of Rust.
+pub(crate) fn the_command_line_is_that_of_rust() -> Result<(), String> {
+    let names = ["a::one", "a::one_more", "b::two"];
+    for (line, wanted) in [
+        ("", &names[..]),
+        ("one", &["a::one", "a::one_more"]),
+        ("--exact a::one --nocapture", &["a::one"]),
+        ("--exact one", &[]),
+        ("two one --skip more", &["a::one", "b::two"]),
+        ("--skip=a::one --exact --test-threads 4", &["a::one_more", "b::two"]),
+        ("--ignored", &[]),
+        ("--include-ignored -Z unstable-options --color=never -q", &names),
+    ] {
+        let asked = Asked::read(line.split_whitespace().map(str::to_owned))?;
+        let selected: Vec<&str> = names.into_iter().filter(|name| asked.selects(name)).collect();
+        assert_eq!(selected, wanted, "{line}");
+        assert!(!asked.list && !asked.is_terse, "{line}");
+    }
+    let asked = Asked::read(["--list", "--format", "terse"].map(str::to_owned))?;
+    assert!(asked.list && asked.is_terse);
+    for line in ["--format", "--nonsense", "-x"] {
+        assert!(Asked::read([line.to_owned()]).is_err(), "{line}");
+    }
+    Ok(())
 }

@@ -67,10 +67,9 @@ async function counted(target) {
 }
 
 // Waits for so many intervals more that a page is told of.
-async function intervals(link, count) {
-  const { origin, hash } = new URL(link);
-  const authorization = `Bearer ${new URLSearchParams(hash.slice(1)).get("token")}`;
-  const answer = await fetch(`${origin}/api/events`, { headers: { authorization } });
+async function intervals({ host, link }, count) {
+  const authorization = `Bearer ${new URLSearchParams(new URL(link).hash.slice(1)).get("token")}`;
+  const answer = await fetch(`http://${host}/api/events`, { headers: { authorization } });
   let told = "";
   for await (const part of answer.body.pipeThrough(new TextDecoderStream())) {
     told += part;
@@ -85,7 +84,8 @@ function starts(rates, until) {
   return rates.reduce((sum, [from, rate], place) => sum + Math.max(0, Math.min(ends[place], until) - from) * rate, 0);
 }
 
-export async function live(tester, { link, target }) {
+export async function live(tester, { paged, target }) {
+  const { link } = paged;
   const second = await tester.open(link);
   const page = await tester.open(link, countsAnswers);
   await until(page, "nothing runs");
@@ -93,7 +93,7 @@ export async function live(tester, { link, target }) {
   await isReadable(page, "before a run");
   await start(page, second, target);
   await change(page, second);
-  await pause(page, second, { link, target });
+  await pause(page, second, { paged, target });
   await translate(page, second);
 
   await press(page, "Stop");
@@ -140,13 +140,13 @@ async function change(page, second) {
   await goesOn(page, await total(page), 1000);
 }
 
-async function pause(page, second, { link, target }) {
+async function pause(page, second, { paged, target }) {
   await press(second, "Pause");
   await until(page, "paused");
   // What was in flight has ended before an interval in which nothing ends.
   await shows(page, RATE, "0");
   const before = await counted(target);
-  await within("two intervals of the pause", intervals(link, 2));
+  await within("two intervals of the pause", intervals(paged, 2));
   assert.equal(await counted(target), before, "something was started in a pause");
   await press(page, "Resume");
   await until(second, "running");

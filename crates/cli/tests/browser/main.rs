@@ -31,6 +31,7 @@ impl Shared {
 }
 
 const TESTS: &[Test<Shared>] = &[
+    Test { name: "harness::the_command_line_is_that_of_rust", run: |_| harness::the_command_line_is_that_of_rust() },
     Test { name: "kept::a_browser_shows_the_page", run: |shared| pages::a_browser_shows_the_page(shared.driven()) },
     Test {
         name: "search::a_browser_shows_searches_and_sweeps",

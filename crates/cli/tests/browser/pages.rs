@@ -84,7 +84,7 @@ pub(crate) fn a_browser_starts_changes_and_stops_a_load(driven: &mut Driven) -> 
         name: "watched::a_browser_starts_changes_and_stops_a_load",
         script: "live",
         out: folder.path("out"),
-        given: json!({"link": paged.link, "target": served.url("/")}),
+        given: json!({"paged": {"host": paged.host, "link": paged.link}, "target": served.url("/")}),
     };
     driven.shows(&page, |what| panic!("nothing can be had: {what}"))
 }
