@@ -8,8 +8,10 @@ use serde::Deserialize;
 
 use crate::{Failure, cargo, root};
 
-/// Programs that have one start for all their tests: what they share costs more than they do.
-const WHOLE: [(&str, &str); 1] = [("onrush", "browser")];
+/// Programs without the harness of Rust that list their tests all the same.
+const LISTING: [(&str, &str); 1] = [("onrush", "browser")];
+/// The one test of a program without a harness that lists none.
+const MAIN: &str = "main";
 
 /// What cargo says of something that it has built.
 #[derive(Deserialize)]
@@ -47,8 +49,15 @@ pub(crate) struct Program {
     /// Where it runs, as under `cargo test`.
     folder: PathBuf,
     pub(crate) executable: PathBuf,
-    /// All its tests run in one process.
+    /// All its tests run in one process: it has no harness of Rust.
     pub(crate) is_whole: bool,
+}
+
+/// What `--list` would do runs a program that has no harness, so its manifest is asked.
+fn has_harness(manifest: &str, name: &str) -> bool {
+    let is_its_own = |part: &&str| part.lines().any(|line| line == format!("name = \"{name}\""));
+    let parts = manifest.split("\n[[test]]\n").skip(1).map(|part| part.split("\n[").next().unwrap_or(part));
+    !parts.filter(is_its_own).any(|part| part.lines().any(|line| line == "harness = false"))
 }
 
 /// A test, or all those of a program that is run whole.
@@ -78,9 +87,14 @@ impl Program {
         let manifest = std::fs::read_to_string(&message.manifest_path).ok()?;
         let package = manifest.lines().find_map(|line| line.strip_prefix("name = "))?.trim_matches('"').to_owned();
         let name = message.target?.name;
-        let is_whole = WHOLE.contains(&(&package, &name));
+        let is_whole = !has_harness(&manifest, &name);
         let program = Self { package, name, folder, executable: message.executable?, is_whole };
         is_test.then_some(program)
+    }
+
+    /// It speaks as programs with a harness do.
+    pub(crate) fn is_listing(&self) -> bool {
+        !self.is_whole || LISTING.contains(&(&self.package, &self.name))
     }
 
     pub(crate) fn title(&self) -> String {
@@ -106,13 +120,14 @@ impl Program {
     }
 
     fn cases(self) -> Result<Vec<Case>, Failure> {
+        if self.is_whole {
+            let tests = if self.is_listing() { self.list(&[])? } else { vec![MAIN.to_owned()] };
+            return Ok(vec![Case { program: Arc::new(self), tests }]);
+        }
         // The child of another test is ignored, and no test.
-        let ignored = if self.is_whole { Vec::new() } else { self.list(&["--ignored"])? };
+        let ignored = self.list(&["--ignored"])?;
         let tests: Vec<String> = self.list(&[])?.into_iter().filter(|test| !ignored.contains(test)).collect();
         let program = Arc::new(self);
-        if program.is_whole {
-            return Ok(vec![Case { program, tests }]);
-        }
         Ok(tests.into_iter().map(|test| Case { program: program.clone(), tests: vec![test] }).collect())
     }
 }
@@ -154,4 +169,17 @@ pub(crate) fn folder() -> Result<PathBuf, Failure> {
 
 pub(crate) fn create(folder: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_manifest_says_who_has_no_harness() {
+        let manifest = "[package]\nname = \"some\"\n\n[[test]]\nname = \"bare\"\nharness = false\n\n[[test]]\nname = \"usual\"\n\n\
+                        [[bench]]\nname = \"fast\"\nharness = false\n";
+        assert!(!has_harness(manifest, "bare"));
+        assert!(["usual", "fast", "some"].iter().all(|name| has_harness(manifest, name)));
+    }
 }
