@@ -1,10 +1,12 @@
-//! Assertions that are counted. A test that looks away on a busy machine judges fewer claims there than on a quiet one: whoever runs
+//! What tests share: assertions that are counted, and the [`seeds`] that a run plays. A test that looks away on a busy machine judges fewer claims there than on a quiet one: whoever runs
 //! it can see that. A crate of tests takes them in place of those of the standard library:
 //!
 //! `#[macro_use] extern crate claims;`
 //!
 //! Counted is what the thread of a test judges itself, the one that has the test's name. When that thread ends, it adds a line with its
 //! count to the file that the environment names; without it nothing is written.
+
+pub mod seeds;
 
 use std::cell::Cell;
 use std::io::Write;

@@ -55,9 +55,9 @@ pub(crate) fn strikes(bug: Bug) -> bool {
 /// Worlds in which each speaks as one of so many.
 const CROWD_OF_MANY: usize = 10_000;
 
-/// The seeds that are played; with `ONRUSH_LONG` all of them, and `ONRUSH_SEEDS` asks for another number.
-const SEEDS: u64 = 150;
-const SEEDS_LONG: u64 = 1_000;
+/// The seeds, of which each commit plays a part.
+const SEEDS: u64 = 1_000;
+const PARTS: u64 = 16;
 
 fn millis(millis: u64) -> Nanos {
     Nanos::from_millis(millis)
@@ -134,16 +134,16 @@ fn checked(setting: Setting) -> Result<judge::Seen, String> {
 
 #[test]
 fn many_seeds() {
-    let usual = if std::env::var_os("ONRUSH_LONG").is_some() { SEEDS_LONG } else { SEEDS };
-    let seeds = std::env::var("ONRUSH_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(usual);
-    let play = |first: u64| {
+    let seeds = claims::seeds::of_this_run(SEEDS, PARTS);
+    let play = |first: usize| {
         let mut all = judge::Seen::default();
-        for seed in (first..seeds).step_by(2) {
-            all.add(&checked(setting_of(seed)).unwrap_or_else(|found| panic!("{found}")));
+        for seed in seeds.iter().skip(first).step_by(2) {
+            all.add(&checked(setting_of(*seed)).unwrap_or_else(|found| panic!("{found}")));
         }
         all
     };
     let all = std::thread::scope(|scope| {
+        let play = &play;
         let threads: Vec<_> = (0..2).map(|first| scope.spawn(move || play(first))).collect();
         let mut all = judge::Seen::default();
         threads.into_iter().for_each(|thread| all.add(&thread.join().expect("no seed fails")));

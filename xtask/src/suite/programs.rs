@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use serde::Deserialize;
 
@@ -107,6 +107,11 @@ impl Program {
         command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder).stdin(Stdio::null());
         // Random cases are the same in each run: what fails here is the commit's doing. `cargo test` draws others.
         command.env("PROPTEST_RNG_SEED", "1");
+        // Of what there is more of than a run has time for, each commit takes another part.
+        let part = commit_number().to_string();
+        for variable in ["ONRUSH_PART", "ONRUSH_FUZZ_SEED"].iter().filter(|name| std::env::var_os(name).is_none()) {
+            command.env(variable, &part);
+        }
         command
     }
 
@@ -130,6 +135,16 @@ impl Program {
         let program = Arc::new(self);
         Ok(tests.into_iter().map(|test| Case { program: program.clone(), tests: vec![test] }).collect())
     }
+}
+
+/// A number that changes with the commit; 0 where there is none.
+pub(crate) fn commit_number() -> u64 {
+    static NUMBER: LazyLock<u64> = LazyLock::new(|| {
+        let told = Command::new("git").args(["rev-parse", "HEAD"]).current_dir(root()).output();
+        let told = told.map(|told| String::from_utf8_lossy(&told.stdout).into_owned()).unwrap_or_default();
+        told.get(..8).and_then(|digits| u64::from_str_radix(digits, 16).ok()).unwrap_or_default()
+    });
+    *NUMBER
 }
 
 /// Where cargo writes how long each unit of a build took.

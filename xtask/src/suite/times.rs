@@ -19,9 +19,14 @@ pub(crate) fn keep(outcomes: &[Outcome], is_busy: bool) -> Result<Result<(), Fai
     let mut rows: Vec<String> = outcomes.iter().map(row).collect();
     rows.sort();
     let file = if is_busy { &busy } else { &quiet };
-    let text = format!("test\twall s\tCPU s\tclaims\n{}\n", rows.join("\n"));
+    let text = format!("{}\n{}\n", head(), rows.join("\n"));
     std::fs::write(file, text).map_err(|error| format!("{}: {error}", file.display()))?;
     Ok(if is_busy { compare(outcomes, &quiet) } else { Ok(()) })
+}
+
+/// What is counted depends on the part that the commit plays.
+fn head() -> String {
+    format!("test\twall s\tCPU s\tclaims of part {}", programs::commit_number())
 }
 
 fn row(outcome: &Outcome) -> String {
@@ -34,6 +39,9 @@ fn compare(outcomes: &[Outcome], quiet: &Path) -> Result<(), Failure> {
     let Ok(text) = std::fs::read_to_string(quiet) else {
         return Err(format!("no claims to compare with in {}: run cargo xtask test first", quiet.display()));
     };
+    if text.lines().next() != Some(&head()) {
+        return Err(format!("{} is of another commit: run cargo xtask test first", quiet.display()));
+    }
     let kept: BTreeMap<&str, u64> = text.lines().skip(1).filter_map(read_row).collect();
     let differing: Vec<String> = outcomes
         .iter()

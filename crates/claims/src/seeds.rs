@@ -1,0 +1,45 @@
+//! Which seeds of a simulated world a run plays. There are more than one run of the suite has time for, so each commit plays a part of
+//! them, another part than the commit before; the long suite plays all.
+
+use std::env;
+
+/// Names the part of this run, as any number. `cargo xtask test` draws it from the commit.
+pub const PART_VARIABLE: &str = "ONRUSH_PART";
+/// Plays all seeds.
+const LONG_VARIABLE: &str = "ONRUSH_LONG";
+/// Plays the first seeds, as many as it says.
+const COUNT_VARIABLE: &str = "ONRUSH_SEEDS";
+
+/// The seeds of this run, of `0..pool` in `parts` parts.
+pub fn of_this_run(pool: u64, parts: u64) -> Vec<u64> {
+    let number = |name: &str| {
+        let text = env::var(name).ok()?;
+        Some(text.parse().unwrap_or_else(|_| panic!("{name} is a number, not {text:?}")))
+    };
+    if let Some(count) = number(COUNT_VARIABLE) {
+        return (0..count).collect();
+    }
+    if env::var_os(LONG_VARIABLE).is_some() {
+        return (0..pool).collect();
+    }
+    part(pool, parts, number(PART_VARIABLE).unwrap_or_default())
+}
+
+fn part(pool: u64, parts: u64, part: u64) -> Vec<u64> {
+    // Neighbours differ in what they draw by their number, so that a part has some of each kind.
+    let size = pool / parts;
+    let first = part % parts * size;
+    (first..first + size).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_the_whole() {
+        let all: Vec<u64> = (0..7).flat_map(|number| part(70, 7, number)).collect();
+        assert_eq!(all, (0..70).collect::<Vec<_>>());
+        assert_eq!(part(70, 7, 8), part(70, 7, 1));
+    }
+}
