@@ -2,9 +2,6 @@
 //! `ONRUSH_LONG` makes the runs as long as their tails need: twenty seconds, and ten for the freeze.
 #![expect(clippy::print_stdout, reason = "a ruler shows what it measured")]
 
-#[macro_use]
-extern crate claims;
-
 mod calm;
 #[macro_use]
 mod each_driver;

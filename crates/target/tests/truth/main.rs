@@ -1,8 +1,5 @@
 //! The engine against real sockets, with the count and the clock of the test beside its own.
 
-#[macro_use]
-extern crate claims;
-
 #[path = "../calm/mod.rs"]
 mod calm;
 #[macro_use]
