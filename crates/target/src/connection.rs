@@ -57,6 +57,8 @@ pub(crate) struct Connection {
     request: Option<Request>,
     /// Bytes that came while an answer was on its way.
     held: Vec<u8>,
+    /// Too many: no more are read.
+    is_paused: bool,
     peer_closed: bool,
     /// Requests that were read to the end of their heads.
     requests: u32,
@@ -70,6 +72,7 @@ impl Connection {
             phase: Phase::Reads,
             request: None,
             held: Vec::new(),
+            is_paused: false,
             peer_closed: false,
             requests: 0,
         }
@@ -80,7 +83,9 @@ impl Connection {
             Phase::Reads => self.read(bytes, at, tools, sockets),
             _ => {
                 self.held.extend_from_slice(bytes);
-                if self.held.len() > HELD_BYTES_MAX {
+                if self.held.len() > HELD_BYTES_MAX && !self.is_paused {
+                    self.is_paused = true;
+                    tools.stats().reads_paused.add(1);
                     sockets.receive(self.socket, false);
                 }
                 Wait::More
@@ -321,6 +326,7 @@ impl Connection {
         if self.peer_closed {
             return Wait::PeerClose;
         }
+        self.is_paused = false;
         sockets.receive(self.socket, true);
         Wait::More
     }

@@ -95,13 +95,16 @@ impl Peer {
             match what {
                 Happened::Due(now) if until <= now => {
                     self.alone_until = None;
+                    tools.stats().accept_delays.add(1);
                     let mut held = std::mem::take(&mut self.held);
                     sockets.receive(self.socket, true);
                     return self.happened(Happened::Received(&mut held, now), tools, sockets);
                 }
                 Happened::Received(bytes, _) => {
+                    let was_read = self.held.len() <= HELD_BYTES_MAX;
                     self.held.extend_from_slice(bytes);
-                    if self.held.len() > HELD_BYTES_MAX {
+                    if was_read && self.held.len() > HELD_BYTES_MAX {
+                        tools.stats().reads_paused.add(1);
                         sockets.receive(self.socket, false);
                     }
                 }

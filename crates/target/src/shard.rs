@@ -93,12 +93,14 @@ struct Shard {
     tcp: Option<Socket>,
     /// Openings of gates of which those who wait here were told.
     gate_openings: u64,
+    /// When the last freeze began in which this thread took part.
+    frozen_from: Nanos,
 }
 
 impl Shard {
     fn new(sockets: &mut impl Sockets, shared: Arc<Shared>, index: usize, tcp: Option<Socket>) -> Self {
         let tools = Tools::new(sockets, shared, index);
-        Self { connections: Pages::default(), tools, tcp, gate_openings: 0 }
+        Self { connections: Pages::default(), tools, tcp, gate_openings: 0, frozen_from: Nanos::ZERO }
     }
 
     fn handle<S: Sockets>(&mut self, sockets: &mut S, event: Event<'_>) {
@@ -143,15 +145,19 @@ impl Shard {
     }
 
     /// Stands still when that was agreed on, as a program does that collects garbage or waits for a disk.
-    fn freeze(&self, at: Nanos) {
+    fn freeze(&mut self, at: Nanos) {
+        // What arrived in a freeze bears an instant of it, and is read when it is over.
         if let Some(freeze) = self.tools.agreed().frozen_at(at)
             && self.tools.can_sleep
+            && freeze.from > self.frozen_from
         {
+            self.frozen_from = freeze.from;
             let shared = &self.tools.shared;
             let clock = shared.clock;
             while clock.now() < freeze.until && !shared.is_over.load(Ordering::Relaxed) {
                 std::thread::sleep(freeze.until.since(clock.now()).min(FREEZE_SLICE).as_duration());
             }
+            self.tools.stats().freezes.add(1);
             self.tools.stats().frozen_ns.add(clock.now().since(freeze.from).0);
         }
     }

@@ -35,6 +35,10 @@ impl Counter {
 pub(crate) struct Stats {
     pub(crate) accepted: Counter,
     pub(crate) open: Counter,
+    /// Connections that were not read at first, as all are to be.
+    pub(crate) accept_delays: Counter,
+    /// How often a connection was not read any more, since its peer takes no answers.
+    pub(crate) reads_paused: Counter,
     /// Connections of WebSocket and plain TCP.
     pub(crate) talks_opened: Counter,
     pub(crate) talks_open: Counter,
@@ -48,7 +52,9 @@ pub(crate) struct Stats {
     session_requests: Counter,
     session_unknown: Counter,
     session_mixed: Counter,
-    /// Time in freezes that were asked for, from the agreed instant to the true end.
+    /// Freezes that were asked for and that this thread took part in.
+    pub(crate) freezes: Counter,
+    /// Time in them, from the agreed instant to the true end.
     pub(crate) frozen_ns: Counter,
     /// How long answers were delayed. Its lock is taken for delayed answers and for reading only.
     held: Mutex<Option<Box<Distribution>>>,
@@ -59,6 +65,8 @@ impl Default for Stats {
         Self {
             accepted: Counter::default(),
             open: Counter::default(),
+            accept_delays: Counter::default(),
+            reads_paused: Counter::default(),
             talks_opened: Counter::default(),
             talks_open: Counter::default(),
             talks_closed: Counter::default(),
@@ -69,6 +77,7 @@ impl Default for Stats {
             session_requests: Counter::default(),
             session_unknown: Counter::default(),
             session_mixed: Counter::default(),
+            freezes: Counter::default(),
             frozen_ns: Counter::default(),
             held: Mutex::default(),
         }
@@ -164,8 +173,14 @@ pub(crate) fn to_json(threads: &[Stats], sessions: &Sessions) -> String {
         write!(json, ",\"held\":{{\"count\":{},\"p50_ns\":{p50},\"p90_ns\":{p90},\"p99_ns\":{p99},\"p99_9_ns\":{p999},\"max_ns\":{max}}}", held.count())
             .expect("writing to a string does not fail");
     }
-    if frozen(threads) > Nanos::ZERO {
-        write!(json, ",\"frozen_ns\":{}", frozen(threads).0).expect("writing to a string does not fail");
+    let more = [
+        ("accept_delays", sum(&|stats| stats.accept_delays.get())),
+        ("reads_paused", sum(&|stats| stats.reads_paused.get())),
+        ("freezes", sum(&|stats| stats.freezes.get())),
+        ("frozen_ns", frozen(threads).0),
+    ];
+    for (name, count) in more.into_iter().filter(|(_, count)| *count > 0) {
+        write!(json, ",\"{name}\":{count}").expect("writing to a string does not fail");
     }
     json.push_str("}\n");
     json

@@ -164,6 +164,7 @@ impl Streams {
             // A peer that writes and does not read has to wait.
             if !self.is_paused && sockets.unsent(self.socket) > UNSENT_BYTES_MAX {
                 self.is_paused = true;
+                tools.stats().reads_paused.add(1);
                 sockets.receive(self.socket, false);
             }
         }

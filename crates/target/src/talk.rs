@@ -70,8 +70,9 @@ impl Talk {
             }
             Speech::WebSocket { deflate } => self.converse(deflate, bytes, tools, sockets),
         };
-        if wait == Wait::More && sockets.unsent(self.socket) > UNSENT_MAX {
+        if wait == Wait::More && !self.is_full && sockets.unsent(self.socket) > UNSENT_MAX {
             self.is_full = true;
+            tools.stats().reads_paused.add(1);
             sockets.receive(self.socket, false);
         }
         wait

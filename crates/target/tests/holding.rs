@@ -3,6 +3,8 @@
 
 #![expect(clippy::print_stdout, reason = "the figures are the point, and there is no harness to keep them")]
 
+mod seen;
+
 use std::sync::Arc;
 
 use driver::{Chosen, Kind};
@@ -11,6 +13,7 @@ use metrics::HeldCounts;
 use pacing::Nanos;
 use pacing::change::What;
 use plan::{Flags, HoldFlags};
+use seen::wait_for;
 use target::{ServeOptions, Server};
 
 /// Holds at a time, and how often so many follow each other.
@@ -19,8 +22,6 @@ const ROUNDS: u64 = 20;
 /// After so many of them the allocator has the arenas that it will have.
 const ROUNDS_BEFORE: u64 = 5;
 const CONNECTIONS: u64 = 12;
-/// How long a thread that has ended may stand on the list of the kernel.
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(20);
 
 fn chosen(kind: Kind) -> Chosen {
     Chosen { kind, was_asked: true, refusal: None }
@@ -45,17 +46,9 @@ fn entries(folder: &str) -> usize {
     std::fs::read_dir(folder).expect("this process").count()
 }
 
-/// Threads of this process once those that were joined are gone: the kernel strikes one off its list a moment after who waits for it
-/// is told.
-fn threads_once(expected: usize) -> usize {
-    let patience = std::time::Instant::now() + PATIENCE;
-    loop {
-        let threads = entries("/proc/self/task");
-        if threads == expected || std::time::Instant::now() >= patience {
-            return threads;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(1));
-    }
+/// Waits until so many threads are left: the kernel strikes one off its list a moment after who waits for it is told.
+fn wait_for_threads(expected: usize) {
+    wait_for(&format!("{expected} threads"), || entries("/proc/self/task") == expected);
 }
 
 fn main() {
@@ -84,7 +77,10 @@ fn is_whole(result: &HoldResult, kind: Kind) {
 
 /// Each comes to its end by itself, while nobody asks for it.
 fn many_leave_nothing_behind(server: &Server, kind: Kind, threads: usize) {
-    let seen = || (entries("/proc/self/fd"), threads_once(threads));
+    let seen = || {
+        wait_for_threads(threads);
+        entries("/proc/self/fd")
+    };
     let mut before = None;
     for round in 1..=ROUNDS {
         let schemes = ["ws", "http"];
@@ -97,11 +93,10 @@ fn many_leave_nothing_behind(server: &Server, kind: Kind, threads: usize) {
         }
     }
     let (before, after) = (before.expect("some rounds"), seen());
-    println!("{kind:?}: {} holds; descriptors, threads {before:?} -> {after:?}", ROUNDS * SIDE_BY_SIDE);
+    println!("{kind:?}: {} holds; descriptors {before} -> {after}", ROUNDS * SIDE_BY_SIDE);
     // The target closes its ends of connections a moment later.
     let slack = (SIDE_BY_SIDE * CONNECTIONS) as usize;
-    assert!(after.0 <= before.0 + slack, "{} descriptors, {} before", after.0, before.0);
-    assert_eq!((before.1, after.1), (threads, threads), "threads");
+    assert!(after <= before + slack, "{after} descriptors, {before} before");
 }
 
 fn a_load_goes_on_beside(server: &Server, kind: Kind) {
@@ -163,10 +158,10 @@ fn who_drops_it_ends_it(server: &Server, kind: Kind, threads: usize) {
     let mut holding = start(server, "ws", "1h", kind);
     assert!(holding.wait().is_some(), "the first interval");
     drop(holding);
-    assert_eq!(threads_once(threads), threads, "{kind:?}");
+    wait_for_threads(threads);
     // Before anybody has asked, too.
     drop(start(server, "http", "1h", kind));
-    assert_eq!(threads_once(threads), threads, "{kind:?}");
+    wait_for_threads(threads);
 }
 
 /// One takes all, one nothing until the end, one the newest.

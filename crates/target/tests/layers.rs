@@ -156,8 +156,10 @@ fn connections_for_one_exchange(kind: Kind) {
         let seen = (counts.succeeded(), counts.connections_established());
         assert_eq!(seen, (200, 200), "HTTP/2 {http2}: {failures:?}, {} unfinished", counts.unfinished());
         assert!(counts.tls_resumed() > 150, "{} resumed", counts.tls_resumed());
-        let service = result.total.class(Class::Succeeded).of(Measure::Service).quantile(0.5).unwrap_or(0);
-        assert!(service < 30_000_000, "a request waits {service} ns: small pieces are held back");
+        // If small pieces were held back until the peer has acknowledged what went before, each exchange would wait for the kernel
+        // of the peer, which acknowledges after 40 ms.
+        let least = result.total.class(Class::Succeeded).of(Measure::Service).min();
+        assert!(least < Some(40_000_000), "each request waits {least:?} ns: small pieces are held back");
     }
 }
 

@@ -3,26 +3,29 @@
 
 #![expect(clippy::print_stdout, reason = "the figures are the point, and there is no harness to keep them")]
 
+mod seen;
+
 use std::sync::Arc;
 
 use driver::{Chosen, Kind};
 use engine::{Delivered, Delivery, KeptInterval, RunOptions, RunResult, Running, StopHandle, Told};
 use metrics::Snapshot;
-use pacing::change::{Course, What};
+use pacing::change::{Change, Course, What};
 use pacing::open::{Rate, Stage};
 use pacing::{LevelStage, Nanos};
 use plan::Flags;
+use seen::wait_for;
 use target::{ServeOptions, Server};
 
 /// Runs at a time, and how often so many follow each other.
 const SIDE_BY_SIDE: u64 = 20;
 const ROUNDS: u64 = 50;
+/// Requests of each.
+const REQUESTS: u64 = 40;
 /// After so many of them the allocator has the arenas that it will have.
 const ROUNDS_BEFORE: u64 = 10;
 /// What the allocator and the kernel's books may keep, whatever ran.
 const MEMORY_GROWTH_MAX: u64 = 8 << 20;
-/// How long a thread that has ended may stand on the list of the kernel.
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(20);
 
 fn kinds() -> [Kind; 2] {
     [Kind::Uring, Kind::Poll]
@@ -54,17 +57,9 @@ fn entries(folder: &str) -> usize {
     std::fs::read_dir(folder).expect("this process").count()
 }
 
-/// Threads of this process once those that were joined are gone: the kernel strikes one off its list a moment after who waits for it
-/// is told.
-fn threads_once(expected: usize) -> usize {
-    let patience = std::time::Instant::now() + PATIENCE;
-    loop {
-        let threads = entries("/proc/self/task");
-        if threads == expected || std::time::Instant::now() >= patience {
-            return threads;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(1));
-    }
+/// Waits until so many threads are left: the kernel strikes one off its list a moment after who waits for it is told.
+fn wait_for_threads(expected: usize) {
+    wait_for(&format!("{expected} threads"), || entries("/proc/self/task") == expected);
 }
 
 fn main() {
@@ -85,54 +80,55 @@ fn main() {
 
 /// With both drivers.
 fn a_thousand_runs_leave_nothing_behind(server: &Server, kind: Kind, threads: usize) {
-    let flags = Flags { connections: Some("4".to_owned()), duration: Some("50ms".to_owned()), ..Flags::default() };
-    let seen = || (entries("/proc/self/fd"), threads_once(threads), host::resident_bytes().expect("a figure"));
+    let requests = Some(REQUESTS.to_string());
+    let flags = Flags { connections: Some("4".to_owned()), requests, ..Flags::default() };
+    let seen = || {
+        wait_for_threads(threads);
+        (entries("/proc/self/fd"), host::resident_bytes().expect("a figure"))
+    };
     let mut before = None;
     for round in 1..=ROUNDS {
-        let mut succeeded = 0;
         let running: Vec<Running> = (0..SIDE_BY_SIDE).map(|_| start(server, &flags, kind, 2)).collect();
         for one in running {
             let result = one.finish().expect("a run");
             let counts = &result.total.counts;
             let failures: Vec<_> = counts.failures().collect();
             assert!(failures.is_empty(), "{kind:?}: {failures:?}");
-            // One that had no core for its 50 ms may have nothing.
-            succeeded += counts.succeeded();
-            assert_eq!(counts.started(), counts.succeeded() + counts.unfinished());
+            assert_eq!((counts.started(), counts.succeeded()), (REQUESTS, REQUESTS), "{kind:?}");
         }
-        assert!(succeeded > 0, "{kind:?}: nothing succeeded in {SIDE_BY_SIDE} runs");
         if round == ROUNDS_BEFORE {
             before = Some(seen());
         }
     }
     let (before, after) = (before.expect("some rounds"), seen());
-    println!("{kind:?}: {} runs; descriptors, threads, bytes {before:?} -> {after:?}", ROUNDS * SIDE_BY_SIDE);
+    println!("{kind:?}: {} runs; descriptors, bytes {before:?} -> {after:?}", ROUNDS * SIDE_BY_SIDE);
     // The target closes its ends of connections a moment later.
     let slack = (SIDE_BY_SIDE * 4) as usize;
     assert!(after.0 <= before.0 + slack, "{} descriptors, {} before", after.0, before.0);
-    assert_eq!((before.1, after.1), (threads, threads), "threads");
-    assert!(after.2 <= before.2 + MEMORY_GROWTH_MAX, "{} bytes, {} before", after.2, before.2);
+    assert!(after.1 <= before.1 + MEMORY_GROWTH_MAX, "{} bytes, {} before", after.1, before.1);
 }
 
-/// 1,000/s, then 3,000, none, and 500: what starts is what arithmetic says, however late anybody was.
+/// 1,000/s, then 3,000, none, 500, and the end: what starts is what arithmetic says, however late anybody was.
 fn rates_are_changed_while_it_runs(server: &Server, kind: Kind, threads: usize) {
     let flags = Flags {
         rate: Some("1000".to_owned()),
-        duration: Some("2400ms".to_owned()),
+        duration: Some("1h".to_owned()),
         interval: Some("100ms".to_owned()),
+        max_lateness: Some("1h".to_owned()),
         ..Flags::default()
     };
     let mut running = start(server, &flags, kind, threads);
     let control = running.control();
-    let mut changes = [(500, 3_000), (1_000, 0), (1_500, 500)].into_iter().peekable();
-    let (mut told, mut rows) = (Vec::new(), 0);
+    let mut changes = [held(3_000), held(0), held(500), What::End].into_iter().peekable();
+    let (mut told, mut rows) = (Vec::<(Change, bool)>::new(), 0);
     while let Some(news) = running.wait() {
         match news {
             Told::Interval(interval) => {
                 rows += u64::from(!interval.is_again) * interval.seen.counts.started();
-                let is_due = |(at, _): &(u64, u64)| interval.to >= Nanos::from_millis(*at);
-                while let Some((_, rate)) = changes.next_if(is_due) {
-                    told.push((control.change(0, held(rate)).expect("an open load"), false));
+                // Each holds for a row at least.
+                let is_due = told.last().is_none_or(|(last, _)| interval.from >= last.effective_at);
+                if let Some(what) = changes.next_if(|_| is_due && !interval.is_again) {
+                    told.push((control.change(0, what).expect("an open load"), false));
                 }
             }
             Told::Changed(change) => {
@@ -147,19 +143,21 @@ fn rates_are_changed_while_it_runs(server: &Server, kind: Kind, threads: usize) 
     let Course::Rate(schedule) = timeline.course() else { panic!("an open load") };
     let counts = &result.total.counts;
     println!("{kind:?}, {threads} threads: {} of {} started", counts.started(), schedule.count());
-    assert_eq!((counts.started(), told.len()), (schedule.count(), 3));
+    assert_eq!((counts.started(), told.len()), (schedule.count(), 4));
     assert!(told.iter().all(|(_, is_told)| *is_told), "each change is told: {told:?}");
     assert!(rows <= counts.started());
     // By hand: each rate times its span.
     let at: Vec<f64> = told.iter().map(|(change, _)| change.effective_at.as_secs_f64()).collect();
-    let by_hand = 1_000.0 * at[0] + 3_000.0 * (at[1] - at[0]) + 500.0 * (2.4 - at[2]).max(0.0);
+    let by_hand = 1_000.0 * at[0] + 3_000.0 * (at[1] - at[0]) + 500.0 * (at[3] - at[2]);
     assert!((counts.started() as f64 - by_hand).abs() <= 1.0, "{by_hand} by hand");
 }
 
+/// Each step is taken when the one before it was seen. That nothing starts in a pause is a matter of instants: the engine's simulated
+/// worlds show it.
 fn users_pauses_and_the_end(server: &Server, kind: Kind) {
     let flags = Flags {
         connections: Some("3".to_owned()),
-        duration: Some("100s".to_owned()),
+        duration: Some("1h".to_owned()),
         interval: Some("100ms".to_owned()),
         ..Flags::default()
     };
@@ -168,31 +166,32 @@ fn users_pauses_and_the_end(server: &Server, kind: Kind) {
     assert_eq!(control.change(0, held(5)), Err(engine::Refused::NoRate));
     assert_eq!(control.change(0, What::Resume), Err(engine::Refused::NotPaused));
     let users = What::Users(vec![LevelStage { from: 9, to: 9, span: Nanos::ZERO }]);
-    let steps = [(100, users), (400, What::Pause), (1_000, What::Resume), (1_200, What::End)];
-    let mut steps = steps.into_iter().peekable();
-    let (mut most, mut paused, mut in_pause) = (0, Nanos::ZERO, 0);
+    let mut steps = [users, What::Pause, What::Resume, What::End].into_iter();
+    let (mut most, mut paused, mut last) = (0, Nanos::ZERO, Nanos::ZERO);
     while let Some(news) = running.wait() {
         let Told::Interval(interval) = news else { continue };
         most = interval.seen.gauges.users.max(most);
         if !interval.is_again {
             paused += interval.paused;
         }
-        if interval.paused >= interval.to.since(interval.from) {
-            in_pause += interval.seen.counts.started();
-        }
-        while let Some((_, what)) = steps.next_if(|(at, _)| interval.to >= Nanos::from_millis(*at)) {
-            control.change(0, what).expect("a closed load");
+        let is_paused = interval.paused >= interval.to.since(interval.from);
+        let is_seen = match steps.len() {
+            3 => interval.seen.gauges.users == 9,
+            2 => is_paused,
+            _ => !is_paused,
+        };
+        if interval.from >= last
+            && is_seen
+            && let Some(what) = steps.next()
+        {
+            last = control.change(0, what).expect("a closed load").effective_at;
         }
     }
-    let RunResult { total, paused: in_all, started_for, was_stopped, wall, shards, .. } =
-        running.finish().expect("a run");
+    let RunResult { total, paused: in_all, started_for, was_stopped, wall, .. } = running.finish().expect("a run");
     println!("{kind:?}: at most {most} users, paused for {:?}", in_all.as_duration());
     assert_eq!((most, was_stopped, paused), (9, false, in_all));
     assert!(in_all > Nanos::ZERO && started_for + in_all <= wall, "{started_for:?} and {in_all:?} of {wall:?}");
     assert_eq!((total.counts.failed(), total.counts.connections_established()), (0, 9));
-    // A thread that stood still heard of it too late.
-    let stalled = shards.iter().any(|spent| spent.stalled_ns > 0);
-    assert!(in_pause == 0 || stalled, "{in_pause} started in a pause");
     assert_eq!(control.change(0, What::Pause), Err(engine::Refused::Over));
 }
 
@@ -201,14 +200,15 @@ fn who_drops_a_run_ends_it(server: &Server, kind: Kind, threads: usize) {
     let mut running = start(server, &flags, kind, 2);
     assert!(running.wait().is_some(), "the first interval");
     drop(running);
-    assert_eq!(threads_once(threads), threads);
+    wait_for_threads(threads);
 }
 
 /// One takes all, one the newest, one nothing until the end, and one goes in the middle.
 fn who_listens_hears_all_and_holds_up_no_load(server: &Server, kind: Kind) {
     let flags = Flags {
         rate: Some("1000".to_owned()),
-        duration: Some("1500ms".to_owned()),
+        requests: Some("600".to_owned()),
+        max_lateness: Some("1h".to_owned()),
         interval: Some("100ms".to_owned()),
         ..Flags::default()
     };
@@ -224,7 +224,7 @@ fn who_listens_hears_all_and_holds_up_no_load(server: &Server, kind: Kind) {
     }
     let total = running.finish().expect("a run").total;
     let whole = (total.counts.started(), total.counts.succeeded());
-    assert_eq!(whole.0, 1_500, "{kind:?}: nothing that was measured is lost");
+    assert_eq!(whole.0, 600, "{kind:?}: nothing that was measured is lost");
     assert_eq!(leaver.join().expect("it goes"), Some((0, 0)), "{kind:?}");
     let quick = reader.join().expect("it reads");
     assert_eq!((quick.seen, quick.total, quick.skipped), (whole, whole, 0), "{kind:?}");

@@ -20,6 +20,9 @@ use plan::{
 use serde_json::{Value as Json, json};
 use target::{Behavior, Certificate, ServeOptions, Server};
 
+/// An answer that never comes ends a test that would hang; no time is judged.
+const PATIENCE: Duration = Duration::from_secs(120);
+
 fn server(kind: Kind, is_tls: bool, threads: usize) -> Server {
     let listen: SocketAddr = "127.0.0.1:0".parse().expect("an address");
     let tls = is_tls.then(|| {
@@ -61,7 +64,7 @@ impl Answer {
 impl Browser {
     fn new(server: &Server, piece_bytes: usize) -> Self {
         let stream = TcpStream::connect(server.address()).expect("a connection");
-        stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a flag");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a flag");
         stream.set_nodelay(true).expect("a flag");
         Self { stream, cookie: None, piece_bytes }
     }

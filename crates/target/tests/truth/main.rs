@@ -1,23 +1,22 @@
-//! The engine against real sockets, with the count and the clock of the test beside its own.
+//! The engine against real sockets, with the count of the test beside its own. `simulated` has what is a matter of time.
 
-#[path = "../calm/mod.rs"]
-mod calm;
 #[macro_use]
 #[path = "../each_driver/mod.rs"]
 mod each_driver;
 mod peers;
+#[path = "../seen/mod.rs"]
+mod seen;
 
 use std::io::Write;
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
 
-use calm::Calm;
 use driver::{Chosen, Kind};
 use engine::{RunOptions, RunResult, StopHandle};
 use metrics::{Class, Failure, Measure};
 use plan::{Flags, Plan};
+use seen::wait_for;
 use target::{ServeOptions, Server};
 
 fn text(value: impl ToString) -> Option<String> {
@@ -84,75 +83,49 @@ fn requests_are_divided_exactly(kind: Kind) {
     }
 }
 
+/// Nobody is given up before it is due, as the engine itself measured.
 fn a_hung_target_is_a_timeout_when_it_is_due(kind: Kind) {
     let address = peers::silent();
-    let hung = Flags { connections: text(20), duration: text("3500ms"), timeout: text("1s"), ..flags(address, "/") };
-    let calm = Calm::watch();
+    let hung = Flags { connections: text(20), requests: text(60), timeout: text("200ms"), ..flags(address, "/") };
     let result = run(kind, &hung, address, 2);
-    let lateness = calm.lateness();
-    let late = if lateness.is_calm() { 0 } else { 4 * lateness.at(1.0).as_nanos() as u64 + 500_000_000 };
     check_sums(&result);
-    let timed_out = result.total.class(Class::TimedOut);
-    let times = timed_out.of(Measure::Service);
-    assert_eq!(result.total.counts.failed(), times.count());
-    assert_eq!(failures(&result), [(Failure::Timeout, times.count())]);
-    assert!(times.count() >= 60, "20 users, three times: {}", times.count());
-    let (min, max) = (times.min().expect("some"), times.max().expect("some"));
-    assert!(min >= 1_000_000_000 && max <= 1_100_000_000 + late, "{min} to {max} ns, {late} late");
-    // 3.5 s, and then the last second of the last timeouts.
-    assert!(result.wall.0 < 4_700_000_000 + 4 * late, "{} s", result.wall.as_secs_f64());
+    assert_eq!(failures(&result), [(Failure::Timeout, 60)]);
+    let times = result.total.class(Class::TimedOut);
+    assert_eq!((times.of(Measure::Service).count(), result.total.counts.finished()), (60, 60));
+    let least = times.of(Measure::Service).min();
+    assert!(least >= Some(200_000_000), "given up after {least:?} ns");
 }
 
-/// Timeouts are counted while the target hangs, in the half second in which they are due.
+/// Timeouts are counted while the target hangs, and none before it is due: this run ends as it was seen to have three rounds of them.
 fn timeouts_are_seen_while_the_target_hangs(kind: Kind) {
     let address = peers::silent();
     let hung = Flags {
         connections: text(20),
-        duration: text("3500ms"),
-        timeout: text("1s"),
-        interval: text("500ms"),
+        duration: text("1h"),
+        timeout: text("200ms"),
+        interval: text("100ms"),
+        grace: text("1h"),
         ..flags(address, "/")
     };
-    let mut rows = Vec::new();
-    let stop = StopHandle::default();
-    let calm = Calm::watch();
-    let mut rest = 0;
-    engine::run(&plan(&hung), &options(kind, address, 2), &stop, |interval| {
-        // The last ones come with the end of the last interval, to which a moment behind it is added.
-        let failed = interval.added.counts.failed();
-        if interval.is_again {
-            rest += failed
-        } else {
-            rows.push((interval.to, failed))
-        }
-        ControlFlow::Continue(())
+    let (stop, mut told) = (StopHandle::default(), 0);
+    let result = engine::run(&plan(&hung), &options(kind, address, 2), &stop, |interval| {
+        told += interval.added.counts.failed();
+        assert_eq!(told, interval.total.counts.failed());
+        let rounds = interval.to.0 / 200_000_000;
+        assert!(interval.is_again || told <= 20 * rounds, "{told} timeouts in {:?}", interval.to);
+        if told >= 60 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })
     .expect("a run");
-    let lateness = calm.lateness();
-    let late = if lateness.is_calm() { Duration::ZERO } else { 4 * lateness.at(1.0) + Duration::from_millis(500) };
-    // Who is half a second late in three rounds begins no fourth.
-    let all = rows.iter().map(|(_, failed)| failed).sum::<u64>() + rest;
-    assert!(all == 80 || (60..80).contains(&all) && !late.is_zero(), "{rows:?} and {rest}");
-    // Round k of the twenty is due k seconds after the start, and each is as late as those before it and this machine: by then, and
-    // not before, so many were told.
-    let mut told = 0;
-    for (to, failed) in rows {
-        told += failed;
-        let at_most = 20 * (to.as_duration().as_secs_f64().floor() as u64);
-        assert!(told <= at_most, "{told} timeouts in {to:?}");
-        let behind = to.as_duration().saturating_sub(late + Duration::from_millis(100)).as_secs_f64();
-        assert!(told >= 20 * (behind.floor() as u64).min(3), "{told} timeouts in {to:?}, {late:?} late");
-    }
+    check_sums(&result);
+    assert!(told >= 60 && failures(&result).iter().all(|(failure, _)| *failure == Failure::Timeout));
 }
 
 fn what_is_in_flight_at_the_end_of_the_grace_is_unfinished(kind: Kind) {
     let address = peers::silent();
     let hung = Flags { connections: text(8), duration: text("300ms"), grace: text("200ms"), ..flags(address, "/") };
-    let calm = Calm::watch();
     let result = run(kind, &hung, address, 2);
     check_sums(&result);
     assert_eq!((result.total.counts.started(), result.total.counts.unfinished()), (8, 8));
-    assert!(result.wall.as_secs_f64() < 0.8 || !calm.lateness().is_calm(), "{} s", result.wall.as_secs_f64());
 }
 
 /// Each connection is closed after ten answers, without a word, when the eleventh request has come: the target took it, and did
@@ -207,7 +180,7 @@ fn hostile_answers_are_counted_and_the_run_ends(kind: Kind) {
     ];
     for (answer, expect) in cases {
         let address = peers::answers_and_closes(answer);
-        let counted = Flags { connections: text(5), requests: text(100), timeout: text("2s"), ..flags(address, "/") };
+        let counted = Flags { connections: text(5), requests: text(100), timeout: text("1h"), ..flags(address, "/") };
         let result = run(kind, &counted, address, 2);
         check_sums(&result);
         let failures = failures(&result);
@@ -234,10 +207,10 @@ fn large_uploads(kind: Kind, address: SocketAddr, requests: u64, timeout: &str) 
 }
 
 fn an_early_answer_ends_its_connection(kind: Kind) {
-    let result = large_uploads(kind, peers::answers_early(), 10, "2s");
+    let result = large_uploads(kind, peers::answers_early(), 10, "1h");
     // What was not read would stand before the next request on the same connection.
     assert_eq!(result.total.counts.connections_established(), 10);
-    assert!(result.total.class(Class::TimedOut).of(Measure::Response).count() == 0, "{:?}", failures(&result));
+    assert_eq!(failures(&result), [(Failure::Status, 10)]);
     assert!(result.total.counts.bytes_sent() < 10 * 30_000_000, "{}", result.total.counts.bytes_sent());
 }
 
@@ -269,12 +242,8 @@ fn what_is_called_sent_is_what_the_peer_gets(kind: Kind) {
         let result = run(kind, &posted, address, 1);
         check_sums(&result);
         assert_eq!(failures(&result), [(Failure::Timeout, 6)]);
-        may_read.store(true, Ordering::Relaxed);
-        let give_up = std::time::Instant::now() + Duration::from_secs(20);
-        while ended.load(Ordering::Relaxed) < 6 {
-            assert!(std::time::Instant::now() < give_up, "{} of 6 ended", ended.load(Ordering::Relaxed));
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        may_read.set(()).expect("said once");
+        wait_for("the end of six connections", || ended.load(Ordering::Relaxed) == 6);
         let counts = &result.total.counts;
         assert_eq!(counts.bytes_sent(), bytes.load(Ordering::Relaxed), "{scheme}");
         assert!(counts.bytes_sent() > 0 && counts.bytes_sent() < 36_000_000, "{scheme}: {}", counts.bytes_sent());
@@ -317,12 +286,12 @@ fn only_what_had_no_answer_at_all_is_cut_off(kind: Kind) {
 
 fn nobody_listens(kind: Kind) {
     let nobody = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
-    let begun = std::time::Instant::now();
-    let result = run(kind, &flags(nobody, "/"), nobody, 2);
+    // A hopeless run ends before its time: as each of its users was refused.
+    let hopeless = Flags { connections: text(20), duration: text("1h"), ..flags(nobody, "/") };
+    let result = run(kind, &hopeless, nobody, 2);
     check_sums(&result);
     assert_eq!(result.total.counts.connections_established(), 0);
-    assert!(failures(&result).iter().all(|(failure, _)| *failure == Failure::ConnectRefused));
-    assert!(begun.elapsed().as_secs() < 10, "a hopeless run ends before its time");
+    assert_eq!(failures(&result), [(Failure::ConnectRefused, 20)]);
 }
 
 fn every_path_of_the_target_is_answered_as_it_says(kind: Kind) {
@@ -395,7 +364,7 @@ fn a_stop_keeps_what_was_measured(kind: Kind) {
     let address = server.address();
     let stop = StopHandle::default();
     let handle = stop.clone();
-    let long = Flags { connections: text(10), duration: text("60s"), interval: text("100ms"), ..flags(address, "/") };
+    let long = Flags { connections: text(10), duration: text("1h"), interval: text("100ms"), ..flags(address, "/") };
     let mut intervals = 0;
     let result = engine::run(&plan(&long), &options(kind, address, 2), &stop, |interval| {
         intervals += 1;
@@ -409,7 +378,6 @@ fn a_stop_keeps_what_was_measured(kind: Kind) {
     check_sums(&result);
     assert!(result.was_stopped && result.total.counts.succeeded() > 0);
     assert_eq!(result.total.counts.unfinished(), 0, "the grace is long enough for what is in flight");
-    assert!(result.wall.as_secs_f64() < 5.0);
 }
 
 on_each_driver! {

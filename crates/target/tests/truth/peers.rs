@@ -2,8 +2,8 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 fn serve(each: impl Fn(TcpStream) + Clone + Send + 'static) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -31,14 +31,12 @@ fn read_request(stream: &mut TcpStream) -> bool {
 }
 
 /// Accepts, and reads only when `may_read` says so: to the end, counting what comes. Never answers.
-pub(crate) fn reads_late() -> (SocketAddr, Arc<AtomicBool>, Arc<AtomicU64>, Arc<AtomicU64>) {
-    let (may_read, bytes, ended) = (Arc::new(AtomicBool::new(false)), Arc::default(), Arc::default());
-    let (asked, seen, over): (_, Arc<AtomicU64>, Arc<AtomicU64>) =
-        (may_read.clone(), Arc::clone(&bytes), Arc::clone(&ended));
+pub(crate) fn reads_late() -> (SocketAddr, Arc<OnceLock<()>>, Arc<AtomicU64>, Arc<AtomicU64>) {
+    let (may_read, bytes, ended) = (Arc::default(), Arc::default(), Arc::default());
+    let (asked, seen, over): (Arc<OnceLock<()>>, Arc<AtomicU64>, Arc<AtomicU64>) =
+        (Arc::clone(&may_read), Arc::clone(&bytes), Arc::clone(&ended));
     let address = serve(move |mut stream| {
-        while !asked.load(Ordering::Relaxed) {
-            std::thread::sleep(std::time::Duration::from_millis(5));
-        }
+        asked.wait();
         let mut piece = vec![0; 1 << 16];
         while let Ok(count @ 1..) = stream.read(&mut piece) {
             seen.fetch_add(count as u64, Ordering::Relaxed);
@@ -116,18 +114,19 @@ pub(crate) fn answers_early() -> SocketAddr {
     serve(|mut stream| {
         if stream.read(&mut [0; 100]).is_ok_and(|count| count > 0) {
             let _ = stream.write_all(b"HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n");
-            wait_for_end(&stream);
+            hold(&stream);
         }
     })
 }
 
 /// Accepts and reads nothing.
 pub(crate) fn deaf() -> SocketAddr {
-    serve(|stream| wait_for_end(&stream))
+    serve(|stream| hold(&stream))
 }
 
-/// Holds a connection for longer than any run lasts, without reading it.
-fn wait_for_end(stream: &TcpStream) {
-    std::thread::sleep(std::time::Duration::from_secs(20));
-    drop(stream.shutdown(std::net::Shutdown::Both));
+/// Holds a connection as long as the process lives, without reading it.
+fn hold(_stream: &TcpStream) {
+    loop {
+        std::thread::park();
+    }
 }
