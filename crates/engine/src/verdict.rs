@@ -260,10 +260,10 @@ impl Verdict {
         if is_link_full {
             return Limit::Link;
         }
-        // Whoever was stopped before anything had ended met nothing that could have been the limit.
+        // Whoever was stopped before anything had ended met nothing that could have been the limit, unless nobody was there.
         let is_cut = counts.finished() == 0 && counts.cut() > 0;
         if is_cut || counts.iterations_cut() > 0 && counts.iterations() + counts.iterations_failed() == 0 {
-            return Limit::Unknown;
+            return if is_dead { Limit::Target } else { Limit::Unknown };
         }
         if evidence.asked_per_s.is_none() {
             // A user that hangs is one request, and as much of the load as the time it hangs.

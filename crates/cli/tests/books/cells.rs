@@ -259,7 +259,7 @@ impl Cell {
 
     pub(crate) fn span(&self) -> Duration {
         match self.end {
-            End::CtrlC | End::CtrlCTwice | End::Abort => ENDLESS,
+            End::Count | End::CtrlC | End::CtrlCTwice | End::Abort => ENDLESS,
             End::WholeStopped | End::ThreadStopped => LONG_SPAN,
             End::FrozenReading | End::FrozenDeaf => FROZEN_SPAN,
             _ => SPAN,

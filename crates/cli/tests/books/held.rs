@@ -93,9 +93,11 @@ fn end(ran: &Ran, wrong: &mut Complaints) {
         format!("not is_kept, nothing was done, and nobody is accused: {said}")
     });
     wrong.unless(!end.is_ours() || is_accused, || format!("the generator is not accused after {end:?}: {said}"));
-    // Who accuses himself without a stall has a loop that shows it.
-    let lag = Duration::from_nanos(ran.count("/times/loop_lag/max_ns"));
-    wrong.unless(!is_accused || lag > LAG, || format!("the generator is accused, and its lag was {lag:?}: {said}"));
+    // Who accuses himself has a loop or a message that was late.
+    let (lag, late) = (Duration::from_nanos(ran.count("/times/loop_lag/max_ns")), ran.count("/messages/late"));
+    wrong.unless(!is_accused || lag > LAG || late > 0, || {
+        format!("the generator is accused, and its lag was {lag:?}: {said}")
+    });
 }
 
 fn times(ran: &Ran, wrong: &mut Complaints) {

@@ -186,6 +186,26 @@ fn who_is_refused_at_once_tries_again_at_once() {
     assert_eq!(limit(false, &refused, &busy), Limit::Generator);
 }
 
+/// A target that nobody reached ends a run at once: that this cuts iterations off makes it no unknown limit.
+#[test]
+fn a_target_that_is_not_there_is_accused_of_what_it_cut_off() {
+    let mut refused = Snapshot::default();
+    refused.counts[Counter::Started] = 20;
+    for _ in 0..20 {
+        let timings = refused.outcome(SeriesId::step(0), Outcome::Failed(Failure::ConnectRefused));
+        timings.record(Measure::Response, 20_000);
+    }
+    refused.counts[Counter::IterationsCut] = 20;
+    for is_open in [false, true] {
+        assert_eq!(limit(is_open, &refused, &[spent(1, 0)]), Limit::Target, "{is_open}");
+    }
+    // One that answered the first steps of iterations that were stopped then is not known to be the limit.
+    let mut stopped = seen(0, 0, 5);
+    stopped.counts[Counter::Answers] = 1_000;
+    stopped.counts[Counter::IterationsCut] = 20;
+    assert_eq!(limit(true, &stopped, &[spent(1, 0)]), Limit::Unknown);
+}
+
 #[test]
 fn users_can_do_what_their_waiting_allows() {
     let verdict = judge(&plan(None), &seen(0, 0, 20), &[spent(1, 0)], None);

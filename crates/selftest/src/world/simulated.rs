@@ -39,7 +39,9 @@ struct Town {
     /// The last freeze that the target was asked for and was given, and all of them together.
     freeze: Option<(Nanos, Nanos)>,
     frozen: Nanos,
-    /// When the target had read how many requests to their end, since the start of the last load.
+    /// When the last load began.
+    began: Nanos,
+    /// How many requests the target had read to their end, and since when, from that instant on.
     came: Vec<(Nanos, u64)>,
 }
 
@@ -82,14 +84,14 @@ impl SimulatedWorld {
             observe(interval);
             ControlFlow::Continue(())
         };
-        town.came = vec![(Nanos::ZERO, town.server.requests())];
+        (town.began, town.came) = (began, vec![(Nanos::ZERO, town.server.requests())]);
         while run.is_waiting() {
             let host = town.network.next().expect("a load that is not over has something to do");
             if happens.stop_at.is_some_and(|at| began + at <= town.network.now()) && !stop.is_stopped() {
                 stop.stop();
             }
             if host == town.host {
-                town.serve(began)?;
+                town.serve()?;
                 continue;
             }
             let is_on = match hosts.iter().position(|of| *of == host) {
@@ -100,9 +102,15 @@ impl SimulatedWorld {
                 town.network.park(host);
             }
         }
-        let result = run.finish_run(plan, told)?;
-        town.rest(began)?;
-        Ok(result)
+        Ok(run.finish_run(plan, told)?)
+    }
+
+    /// What is on its way arrives, and is looked at: some time passes.
+    ///
+    /// # Errors
+    /// A simulated driver does not work.
+    pub fn settle(&mut self) -> Result<(), SelftestError> {
+        self.town.as_mut().map_or(Ok(()), Town::settle)
     }
 
     /// How many requests the target had read to their end after an instant of the last load.
@@ -127,7 +135,7 @@ impl SimulatedWorld {
 
 impl Town {
     /// One turn of the target. What it agrees to stand still for is made by its network.
-    fn serve(&mut self, began: Nanos) -> Result<(), SelftestError> {
+    fn serve(&mut self) -> Result<(), SelftestError> {
         self.server.step()?;
         let asked = self.server.freeze_asked();
         if let Some((from, to)) = asked.filter(|_| asked != self.freeze) {
@@ -136,17 +144,16 @@ impl Town {
         }
         let requests = self.server.requests();
         if self.came.last().is_none_or(|(_, count)| *count < requests) {
-            self.came.push((self.network.now().since(began), requests));
+            self.came.push((self.network.now().since(self.began), requests));
         }
         Ok(())
     }
 
-    /// What is on its way arrives, and is looked at.
-    fn rest(&mut self, began: Nanos) -> Result<(), SelftestError> {
+    fn settle(&mut self) -> Result<(), SelftestError> {
         let until = self.network.now() + Nanos::from_millis(10);
         while self.network.now() < until {
             match self.network.next() {
-                Some(host) if host == self.host => self.serve(began)?,
+                Some(host) if host == self.host => self.serve()?,
                 Some(host) => self.network.park(host),
                 None => break,
             }
@@ -166,8 +173,8 @@ impl World for SimulatedWorld {
         let host = driver.host();
         let behavior = Behavior { seed: self.seed, ..Behavior::default() };
         let server = SteppedServer::start_as(driver, Self::address(), behavior)?.frozen_by_owner();
-        let (freeze, frozen, came) = (None, Nanos::ZERO, Vec::new());
-        self.town = Some(Town { network, server, host, freeze, frozen, came });
+        let (freeze, frozen, began, came) = (None, Nanos::ZERO, Nanos::ZERO, Vec::new());
+        self.town = Some(Town { network, server, host, freeze, frozen, began, came });
         Ok(Self::address())
     }
 

@@ -48,6 +48,7 @@ fn nothing_is_sent_after_the_end() {
             let mut world = SimulatedWorld::new(3, Faults::none());
             let happens = Happens { stop_at, ..Happens::default() };
             let result = world.run(&plan, 2, &happens, |_| ()).expect("a world that works");
+            world.settle().expect("a world that works");
             let over = stop_at.unwrap_or(SPAN);
             let (before, after) =
                 (world.requests() - world.requests_after(over), world.requests_after(over + ON_THE_WAY));

@@ -16,7 +16,7 @@ fn the_target_is_accused() {
     // 300 in the 3 s of the plan, and those that were due less than a second before they could be sent.
     assert!((300..=420).contains(&succeeded) && dropped >= 480, "{succeeded} succeeded, {dropped} dropped");
     let words = shown.words();
-    let begins = "the target was the limit: 100/s of 300/s requested; ";
+    let begins = "the target was the limit: 99.67/s of 300/s requested; ";
     assert!(words.starts_with(begins) && words.contains(&format!("{dropped} starts were dropped")), "{words}");
 }
 
@@ -74,5 +74,5 @@ fn a_warmup_that_hangs_meets_no_threshold() {
     assert!(summary.contains("failed < 1: nothing was measured, NOT MET"), "{summary}");
     assert_eq!((shown.count("started"), shown.run.judged[0].judgement.holds), (0, false));
     let wall = shown.number("/wall_s");
-    assert!((0.9..0.902).contains(&wall), "warm-up, time and grace: {wall} s");
+    assert!((0.6..0.601).contains(&wall), "the time and the grace: {wall} s");
 }
