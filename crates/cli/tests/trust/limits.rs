@@ -3,8 +3,8 @@
 use std::fs::File;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::path::Path;
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -14,35 +14,57 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::seen::wait_for;
 use crate::{onrush, report, text};
 
-/// Sixty ports in a network of its own, a hundred users, and answers that are waited for: the ports are used up at once.
+/// Two files for what a load says, in an order: its report and its errors.
+fn files(name: &str) -> [PathBuf; 2] {
+    ["json", "err"].map(|end| Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.{end}")))
+}
+
+/// A load that is ended with the test, however that ends.
+struct Going(Child);
+
+impl Drop for Going {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Sixty ports in a network of its own, a hundred users, and a gate at which those wait who have a port. It is opened when it was told
+/// that there are no more: the test that fails closes the pipe, and that opens it too.
 #[test]
 fn ports_that_are_used_up_are_told_with_the_figure() {
     let program = env!("CARGO_BIN_EXE_onrush");
-    // The server says when it listens; the load lasts as long as one answer.
+    let [out, err] = files("ports");
+    // Nothing of an earlier run is read.
+    std::fs::write(&err, "").expect("a file");
+    // The server says when it listens, and a line of ours when the gate may open: for that there are ports again.
     let script = format!(
-        "ip link set lo up; echo '50000 50059' > /proc/sys/net/ipv4/ip_local_port_range; \
+        "ip link set lo up; cd /proc/sys/net/ipv4; echo '50000 50059' > ip_local_port_range; \
          exec 3< <(exec {program} serve --listen 127.0.0.1:8080 --threads 1 2> /dev/null); served=$!; read -r _ <&3; \
-         {program} -c 100 -n 100 --source-ip 127.0.0.1 --output json --interval 100ms --strict http://127.0.0.1:8080/delay/1500; \
-         code=$?; kill $served; exit $code"
+         {program} -c 100 -n 100 -t 1h --source-ip 127.0.0.1 --output json --interval 300ms --strict \
+             http://127.0.0.1:8080/gate/ports < /dev/null > {out} 2> {err} & load=$!; \
+         read -r _; echo '50000 60000' > ip_local_port_range; exec 4<> /dev/tcp/127.0.0.1/8080; \
+         printf 'POST /gate/ports/open HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\nConnection: close\r\n\r\n' >&4; \
+         cat <&4 > /dev/null; wait $load; code=$?; kill $served; exit $code",
+        out = out.display(),
+        err = err.display(),
     );
-    let ran = Command::new("unshare").args(["--net", "bash", "-c", &script]).env("LANG", "C.UTF-8").output();
-    let ran = ran.expect("unshare starts");
-    let said = text(&ran.stderr);
-    assert!(said.contains("60 of 60 ports to 127.0.0.1:8080 are in use"), "{ran:?}");
-    assert!(said.contains("sysctl -w net.ipv4.ip_local_port_range="), "{said}");
-    let document = text(&ran.stdout);
-    let json = &document[document.find('{').expect("a report")..];
-    let report: serde_json::Value = serde_json::from_str(json).expect("JSON");
+    let mut unshare = Command::new("unshare");
+    let mut child = unshare.args(["--net", "bash", "-c", &script]).env("LANG", "C.UTF-8").stdin(Stdio::piped()).spawn();
+    let child = child.as_mut().expect("unshare starts");
+    let said = || std::fs::read_to_string(&err).unwrap_or_default();
+    wait_for("all ports are in use", || said().contains("60 of 60 ports to 127.0.0.1:8080 are in use"));
+    child.stdin.take().expect("a pipe").write_all(b"open\n").expect("somebody reads");
+    let code = child.wait().expect("it ends").code();
+    assert!(said().contains("sysctl -w net.ipv4.ip_local_port_range="), "{}", said());
+    let report: serde_json::Value = serde_json::from_slice(&std::fs::read(&out).expect("a file")).expect("JSON");
+    assert_eq!((&report["verdict"]["is_spoiled"], code), (&true.into(), Some(1)), "--strict");
     assert_eq!(report["verdict"]["limit"], "ports_or_descriptors", "{}", report["verdict"]);
-    assert_eq!((&report["verdict"]["is_spoiled"], ran.status.code()), (&true.into(), Some(1)), "--strict");
     assert_eq!(report["notes"][0]["kind"], "local-ports");
-    let failures = report["failures"].as_array().expect("a list");
-    let without: u64 = failures
-        .iter()
-        .filter(|each| each["reason"] == "no-local-port")
-        .filter_map(|each| each["count"].as_u64())
-        .sum();
-    assert_eq!((without, &report["requests"]["succeeded"]), (40, &60.into()), "{failures:?}");
+    let failures = report["failures"].as_array().expect("a list").iter();
+    let without = failures.filter(|each| each["reason"] == "no-local-port").filter_map(|each| each["count"].as_u64());
+    assert_eq!((without.sum::<u64>(), &report["requests"]["succeeded"]), (40, &60.into()), "{}", report["failures"]);
 }
 
 /// Answers requests of a connection until it ends.
@@ -74,18 +96,18 @@ fn a_server_that_cuts_off_at_a_number_is_told() {
             }
         }
     });
-    let [out, err] = ["json", "err"].map(|end| Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("cut-off.{end}")));
+    let [out, err] = files("cut-off");
     let url = format!("http://{address}/");
     let mut load = onrush(&["-c", "22", "-z", "1h", "--interval", "100ms", "--output", "json", &url]);
     load.stdout(File::create(&out).expect("a file")).stderr(File::create(&err).expect("a file"));
-    let mut child = load.spawn().expect("it starts");
+    let mut going = Going(load.spawn().expect("it starts"));
     wait_for("a hundred were cut off, and it is told", || {
         let said = std::fs::read_to_string(&err).unwrap_or_default();
         cut.load(Ordering::Acquire) > 100 && said.contains("while 20 others stayed open")
     });
-    let pid = Pid::from_raw(i32::try_from(child.id()).expect("a process")).expect("a process");
+    let pid = Pid::from_raw(i32::try_from(going.0.id()).expect("a process")).expect("a process");
     kill_process(pid, Signal::INT).expect("it runs");
-    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    assert_eq!(going.0.wait().expect("it ends").code(), Some(130));
     let report: serde_json::Value = serde_json::from_slice(&std::fs::read(&out).expect("a file")).expect("JSON");
     let notes = report["notes"].as_array().expect("a list");
     assert!(notes.iter().any(|note| note["kind"] == "server-limit"), "{notes:?}");
