@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::net::TcpListener;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -88,6 +89,10 @@ pub(crate) fn run(cell: Cell) -> Ran {
     command.args(cell.words(&address, &steps.to_string_lossy()));
     command.env_remove("LC_ALL").env_remove("LC_MESSAGES").env("LANG", "C.UTF-8").stdin(Stdio::null());
     command.stdout(File::create(&out).expect("a file")).stderr(File::create(&err).expect("a file"));
+    if cell.end == End::WholeStopped {
+        // Somebody who stops all of our group and lets it go on would end our own stop.
+        command.process_group(0);
+    }
     let spawned = Instant::now();
     let mut client = Client { child: command.spawn().expect("the binary starts"), errors: err, code: None };
     if let Some(server) = &server {
