@@ -73,8 +73,8 @@ fn users_of_all_threads_go_on_in_one_instant() {
 #[test]
 fn time_lets_users_go_on() {
     let served = Served::start();
-    let load = "{users: [\"15:2s\", \"30:1ms\"]}";
-    let path = write("time", &served, load, "{name: peak, users: 30, within: 100ms}");
+    let load = "{users: [\"15:600ms\", \"30:1ms\"]}";
+    let path = write("time", &served, load, "{name: peak, users: 30, within: 50ms}");
     let seen = report(&output(&["run", path.to_str().expect("UTF-8"), "--threads", "2", "-o", "json"]));
     let meeting = &seen["meetings"][0];
     assert!(meeting["by_time"].as_u64() > Some(0) && meeting["full"] == 0, "{meeting}");

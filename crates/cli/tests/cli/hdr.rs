@@ -51,7 +51,7 @@ fn public_tools_read_the_files() {
     std::fs::write(&log, "x".repeat(1_000_000)).expect("a file");
     let path = file.display().to_string();
     let url = served.url("/delay/uniform/2-9");
-    let ran = output(&["-q", "200", "-z", "2s", "--interval", "500ms", "--output", "json", "--hdr", &path, &url]);
+    let ran = output(&["-q", "1000", "-n", "400", "--interval", "100ms", "--output", "json", "--hdr", &path, &url]);
     assert!(ran.status.success(), "{ran:?}");
     let times = &report(&ran)["times"]["succeeded"];
 

@@ -344,7 +344,8 @@ fn what_was_stopped_and_what_stood_still_is_not_kept() {
     ] {
         let served = Served::start();
         let ws = format!("ws://{}/", address(&served));
-        let words = ["hold", "-c", "50", "--hold", "1h", "--every", "200ms", "--lang", language, "--quiet", &ws];
+        let words =
+            ["hold", "-c", "50", "--hold", "1h", "--every", "200ms", "-d", "hi", "--lang", language, "--quiet", &ws];
         let run = onrush(&words).stdout(Stdio::piped()).spawn().expect("the binary starts");
         wait_for("all have said something", || stats(&served)["long_connections"]["messages"].as_u64() >= Some(50));
         signal(&run, "-INT");
@@ -362,8 +363,10 @@ fn stands_still(driver: &str) {
     let served = Served::start();
     let relay = Relay::start(&address(&served), 19);
     let ws = format!("ws://{}/", relay.address);
-    let words = ["hold", "-c", "20", "--hold", "200ms", "--every", "20ms", "--output", "json", "--driver", driver, &ws];
-    let run = onrush(&[&words[..], &PATIENT].concat()).stdout(Stdio::piped()).spawn().expect("the binary starts");
+    let words =
+        ["hold", "-c", "20", "--hold", "200ms", "--every", "20ms", "-d", "hi", "--output", "json", "--driver", driver];
+    let run =
+        onrush(&[&words[..], &PATIENT, &[&ws]].concat()).stdout(Stdio::piped()).spawn().expect("the binary starts");
     let talks = |name: &str| stats(&served)["long_connections"][name].as_u64().unwrap_or(0);
     wait_for("nineteen are there and speak", || talks("open") == 19 && talks("messages") >= 190);
     signal(&run, "-STOP");

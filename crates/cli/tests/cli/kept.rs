@@ -28,13 +28,13 @@ fn read(path: &Path) -> Value {
 #[test]
 fn a_scenario_is_kept_and_its_page_has_its_figures() {
     let (served, folder) = (Served::start(), Folder::new("kept page 报告"));
-    let rest = "secrets: [key]\nvars: {key: hush-hush-7}\nscenarios:\n  buy:\n    load: {users: 3, for: 2s}\n    steps:\n      - {get: /delay/2, name: \"<see> & it\", headers: {X-Key: \"${key}\"}}\n      - transaction: order\n        steps: [{get: /status/404, name: pay, on_failure: go on}]\nthresholds: [\"p99(response_time) < 10s\"]\n";
+    let rest = "secrets: [key]\nvars: {key: hush-hush-7}\nscenarios:\n  buy:\n    load: {users: 3, iterations: 60}\n    steps:\n      - {get: /delay/2, name: \"<see> & it\", headers: {X-Key: \"${key}\"}}\n      - transaction: order\n        steps: [{get: /status/404, name: pay, on_failure: go on}]\nthresholds: [\"p99(response_time) < 10s\"]\n";
     let plan = folder.plan("plan", &served, rest);
     let home = folder.0.join("data");
     let (page, json) = (folder.path("page one.html"), folder.path("one.json"));
     let done = kept(
         &home,
-        &["run", &plan, "--interval", "200ms", "--html", &page, "--json", &json, "--var", "key=hush-hush-8"],
+        &["run", &plan, "--interval", "100ms", "--html", &page, "--json", &json, "--var", "key=hush-hush-8"],
     );
     assert_eq!(done.status.code(), Some(0), "{done:?}");
     let all = runs(&home);
@@ -64,7 +64,7 @@ fn a_scenario_is_kept_and_its_page_has_its_figures() {
         "{listed}"
     );
     // Without a word they are not kept.
-    assert_eq!(kept(&home, &["run", &plan, "-z", "200ms", "--no-save"]).status.code(), Some(0));
+    assert_eq!(kept(&home, &["run", &plan, "-n", "3", "--no-save"]).status.code(), Some(0));
     assert_eq!(kept(&home, &["-n", "2", &served.url("/")]).status.code(), Some(0));
     assert_eq!(runs(&home).len(), 1);
 }
@@ -74,7 +74,7 @@ fn a_scenario_is_kept_and_its_page_has_its_figures() {
 fn what_was_held_is_kept_and_compared() {
     let (served, folder) = (Served::start(), Folder::new("kept held"));
     let (home, url) = (folder.0.join("data"), served.url("/").replace("http://", "ws://"));
-    let hold = ["hold", &url, "-c", "20", "--hold", "2s", "--every", "50ms", "--interval", "100ms"];
+    let hold = ["hold", &url, "-c", "20", "--hold", "500ms", "--every", "50ms", "--interval", "100ms"];
     let first = kept(&home, &[&hold[..], &["--save"]].concat());
     assert_eq!(first.status.code(), Some(0), "{first:?}");
     let second = kept(&home, &[&hold[..], &["--save", "--baseline", "last"]].concat());
@@ -118,9 +118,9 @@ fn what_was_held_is_kept_and_compared() {
 #[test]
 fn a_folder_has_times_events_and_the_file() {
     let (served, folder) = (Served::start(), Folder::new("kept files"));
-    let rest = "secrets: [key]\nvars: {key: hush-hush-7}\nscenarios:\n  buy:\n    load: {rate: [\"100:1s\", \"50:5s\"]}\n    steps:\n      - {get: /delay/2, headers: {X-Key: \"${key}\", Authorization: \"Bearer hush-hush-9\"}}\nthresholds: [\"p50(response_time) < 1us abort 2s\"]\n";
+    let rest = "secrets: [key]\nvars: {key: hush-hush-7}\nscenarios:\n  buy:\n    load: {rate: [\"100:100ms\", \"50:1h\"]}\n    steps:\n      - {get: /delay/2, headers: {X-Key: \"${key}\", Authorization: \"Bearer hush-hush-9\"}}\nthresholds: [\"p50(response_time) < 1us abort 300ms\"]\n";
     let (plan, home) = (folder.plan("plan", &served, rest), folder.0.join("data"));
-    let done = kept(&home, &["run", &plan, "--interval", "200ms", "--var", "key=hush-hush-8"]);
+    let done = kept(&home, &["run", &plan, "--interval", "100ms", "--var", "key=hush-hush-8"]);
     assert_eq!(done.status.code(), Some(1), "{done:?}");
     let run = runs(&home).remove(0);
     let of = |name: &str| std::fs::read_to_string(run.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -167,7 +167,7 @@ fn credentials_of_a_command_are_not_kept() {
         ),
         ("short", vec!["-n", "1", "-ume:hush", &url]),
         ("export", vec!["-n", "1", "--export", &influx, &url]),
-        ("hold", vec!["hold", "-c", "2", "--hold", "300ms", "-u", "me:hush6", "-b", "x=hush7", &ws]),
+        ("hold", vec!["hold", "-c", "2", "--hold", "100ms", "-u", "me:hush6", "-b", "x=hush7", &ws]),
     ] {
         let home = folder.0.join(name);
         let done = kept(&home, &[&words[..], &["--save", "-o", "json"]].concat());
@@ -234,7 +234,7 @@ fn what_is_slower_is_told_from_what_is_the_same() {
         (&"p50(response_time)".into(), &true.into())
     );
     let url = served.url("/delay/50");
-    let words = ["-q", "100", "-z", "2s", "--interval", "100ms", "--save", "--lang", "zh"];
+    let words = ["-q", "100", "-n", "80", "--interval", "100ms", "--save", "--lang", "zh"];
     let done = kept(&home, &[&words[..], &["--baseline", "last", "--fail-if", "p50 > +20%", &url]].concat());
     let row = text(&done.stdout).lines().find(|line| line.starts_with("p50(")).expect("a row").to_owned();
     assert_eq!(done.status.code(), Some(if row.ends_with("明显变差") { 1 } else { 0 }), "{done:?}");

@@ -69,6 +69,11 @@ impl Nginx {
         nginx
     }
 
+    /// Lines that its log has by now; it is written at once.
+    pub(crate) fn logged(&self) -> usize {
+        std::fs::read(self.folder.join("access.log")).map_or(0, |log| log.iter().filter(|byte| **byte == b'\n').count())
+    }
+
     /// Lets nginx finish what it does, and reads its log.
     pub(crate) fn stop(mut self) -> Log {
         crate::signal(&self.child, "-QUIT");

@@ -1,11 +1,11 @@
 //! Against nginx: what we say we did is what it logged.
 
 use std::process::Stdio;
-use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::nginx::{Log, Nginx};
+use crate::seen::wait_for;
 use crate::{onrush, output, report, signal, text};
 
 fn number(report: &Value, pointer: &str) -> u64 {
@@ -47,37 +47,34 @@ fn load(args: &[&str]) -> (Value, Log) {
 
 #[test]
 fn a_count_with_keepalive() {
-    let (report, log) = load(&["-n", "100000", "-c", "100"]);
+    let (report, log) = load(&["-n", "20000", "-c", "100"]);
     agree(&report, &log);
-    assert_eq!((log.lines, number(&report, "/requests/succeeded")), (100_000, 100_000));
+    assert_eq!((log.lines, number(&report, "/requests/succeeded")), (20_000, 20_000));
 }
 
 #[test]
 fn a_count_without_keepalive() {
-    let (report, log) = load(&["-n", "100000", "-c", "100", "--no-keepalive"]);
+    let (report, log) = load(&["-n", "10000", "-c", "100", "--no-keepalive"]);
     agree(&report, &log);
-    assert_eq!((log.lines, number(&report, "/connections/established")), (100_000, 100_000));
+    assert_eq!((log.lines, number(&report, "/connections/established")), (10_000, 10_000));
 }
 
 /// The rate is the total, not one for each connection or thread; and the count is the integral.
-/// The grace of a run that names none.
-const GRACE_S: f64 = 5.0;
-
 #[test]
 fn a_rate_is_kept() {
     for (args, count, seconds) in [
-        (&["-q", "1000", "-z", "2s"][..], 2_000, 2.0),
-        (&["-q", "10000", "-z", "2s", "-c", "64"], 20_000, 2.0),
-        (&["-q", "5", "-c", "10", "-z", "2s"], 10, 2.0),
-        (&["--stages", "1000:2s,0:1s", "--driver", "poll"], 1_500, 3.0),
-        (&["-q", "3000", "-n", "1500", "--threads", "3"], 1_500, 0.5),
+        (&["-q", "1000", "-z", "200ms"][..], 200, 0.2),
+        (&["-q", "10000", "-z", "200ms", "-c", "64"], 2_000, 0.2),
+        (&["-q", "50", "-c", "10", "-z", "200ms"], 10, 0.2),
+        (&["--stages", "1000:200ms,0:100ms", "--driver", "poll"], 150, 0.3),
+        (&["-q", "3000", "-n", "600", "--threads", "3"], 600, 0.2),
     ] {
         let (report, log) = load(args);
         agree(&report, &log);
         assert_eq!((number(&report, "/requests/started"), log.lines), (count, count), "{args:?}");
-        // The last answers come when they come, and a machine may be away; a run that hangs takes its grace besides.
+        // By its own clock the last start is due an interval before the end, and none is made earlier.
         let wall = report["wall_s"].as_f64().expect("a number");
-        assert!((seconds - 0.01..seconds + GRACE_S).contains(&wall), "{args:?} took {wall} s");
+        assert!(wall >= seconds - 0.01, "{args:?} took {wall} s");
     }
 }
 
@@ -86,12 +83,14 @@ fn a_rate_is_kept() {
 fn what_a_hung_target_leaves_over_is_dropped() {
     let served = crate::Served::start();
     let url = served.url("/delay/60000");
-    let args = ["--output", "json", "-q", "100", "-z", "2s", "-c", "5", "-t", "400ms", "--max-lateness", "300ms", &url];
+    let args =
+        ["--output", "json", "-q", "1000", "-z", "200ms", "-c", "5", "-t", "300ms", "--max-lateness", "1s", &url];
     let report = report(&output(&args));
     let of = |pointer: &str| number(&report, pointer);
     assert_eq!(of("/requests/started"), 200, "{report:#}");
     assert_eq!(of("/requests/succeeded"), 0);
-    assert!(of("/requests/dropped") > 100 && of("/requests/failed") > 10, "{report:#}");
+    // Starts are sent for 1.2 s, and each of the five connections is busy for 300 ms each time: it has five of them at the most.
+    assert!((5..=25).contains(&of("/requests/failed")) && of("/requests/dropped") >= 175, "{report:#}");
     assert_eq!(of("/requests/failed") + of("/requests/dropped") + of("/requests/unfinished"), 200, "{report:#}");
 }
 
@@ -99,24 +98,25 @@ fn what_a_hung_target_leaves_over_is_dropped() {
 fn the_same_on_poll() {
     for keepalive in [&[][..], &["--no-keepalive"]] {
         let args: Vec<&str> =
-            ["-n", "30000", "-c", "100", "--driver", "poll"].iter().chain(keepalive).copied().collect();
+            ["-n", "10000", "-c", "100", "--driver", "poll"].iter().chain(keepalive).copied().collect();
         let (report, log) = load(&args);
         agree(&report, &log);
-        assert_eq!((log.lines, report["generator"]["driver"].as_str()), (30_000, Some("poll")));
+        assert_eq!((log.lines, report["generator"]["driver"].as_str()), (10_000, Some("poll")));
     }
 }
 
 #[test]
 fn a_time_with_keepalive() {
-    let (report, log) = load(&["-z", "3s", "-c", "100"]);
+    let (report, log) = load(&["-z", "200ms", "-c", "100"]);
     agree(&report, &log);
+    // It never ends before its time.
     let wall = report["wall_s"].as_f64().expect("a number");
-    assert!((3.0..3.0 + GRACE_S).contains(&wall), "{wall} s");
+    assert!(wall >= 0.2, "{wall} s");
 }
 
 #[test]
 fn a_time_without_keepalive() {
-    let (report, log) = load(&["-z", "3s", "-c", "100", "--no-keepalive"]);
+    let (report, log) = load(&["-z", "200ms", "-c", "100", "--no-keepalive"]);
     agree(&report, &log);
 }
 
@@ -159,9 +159,9 @@ fn stopped_by(name: &str, keepalive: &[&str]) {
     let nginx = Nginx::start();
     let url = format!("{}/", nginx.url);
     let args: Vec<&str> =
-        ["-z", "60s", "-c", "50", "--output", "json"].iter().chain(keepalive).copied().chain([url.as_str()]).collect();
+        ["-z", "1h", "-c", "50", "--output", "json"].iter().chain(keepalive).copied().chain([url.as_str()]).collect();
     let child = onrush(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts");
-    std::thread::sleep(Duration::from_millis(1_500));
+    wait_for("answers", || nginx.logged() > 1_000);
     signal(&child, name);
     let output = child.wait_with_output().expect("it ends");
     assert_eq!(output.status.code(), Some(130));
@@ -193,8 +193,8 @@ fn a_warm_up_keeps_the_sum() {
     let url = served.url("/");
     for (turn, words) in [
         &["-n", "200", "-c", "20"][..],
-        &["-z", "300ms", "-c", "30"],
-        &["-z", "300ms", "-q", "3000"],
+        &["-z", "50ms", "-c", "30"],
+        &["-z", "50ms", "-q", "3000"],
         &["-n", "200", "-c", "20", "--threads", "1"],
     ]
     .iter()
@@ -202,7 +202,7 @@ fn a_warm_up_keeps_the_sum() {
     .take(12)
     .enumerate()
     {
-        let report = report(&output(&[&["--output", "json", "--warmup", "120ms"], *words, &[url.as_str()]].concat()));
+        let report = report(&output(&[&["--output", "json", "--warmup", "40ms"], *words, &[url.as_str()]].concat()));
         let of = |pointer: &str| number(&report, pointer);
         let ended =
             of("/requests/succeeded") + of("/requests/failed") + of("/requests/dropped") + of("/requests/unfinished");

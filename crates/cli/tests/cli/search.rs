@@ -52,7 +52,8 @@ fn a_search_is_kept_with_every_trial() {
     let (served, folder) = (Served::start(), Folder::new("searched"));
     let (home, page, json) = (folder.0.join("data"), folder.path("max.html"), folder.path("max.json"));
     let url = served.url("/queue/2/1?x=<b>");
-    let words = ["find-max", "--budget", "6s", "--trials", "3", "--from", "500", &url, "--html", &page, "--json", &json];
+    let words =
+        ["find-max", "--budget", "6s", "--trials", "3", "--from", "500", &url, "--html", &page, "--json", &json];
     let done = with_home(&home, &words);
     assert!(matches!(done.status.code(), Some(0 | 1)), "{done:?}");
     let value: Value = serde_json::from_str(&std::fs::read_to_string(&json).expect("a report")).expect("JSON");
@@ -88,7 +89,14 @@ fn a_search_is_kept_with_every_trial() {
     let listed = with_home(&home, &["history", "--json"]);
     assert_eq!(report(&listed)["runs"], serde_json::json!([]));
     // What it held is what a machine takes. How much that is depends on the machine, so a figure is given.
-    let known = Value::Object(own.as_object().expect("an object").clone().into_iter().chain([("lower_per_s".to_owned(), 730.0.into())]).collect());
+    let known = Value::Object(
+        own.as_object()
+            .expect("an object")
+            .clone()
+            .into_iter()
+            .chain([("lower_per_s".to_owned(), 730.0.into())])
+            .collect(),
+    );
     std::fs::write(kept.join("find-max.json"), known.to_string()).expect("it is kept");
     let kept = kept.to_str().expect("UTF-8");
     let reckoned = report(&output(&["capacity", "--rate", "100000/s", "--from", kept, "--json"]));

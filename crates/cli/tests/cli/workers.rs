@@ -259,12 +259,12 @@ fn connections_of_one_that_is_killed(server: &Served) {
     let folder = Folder::new("workers-held");
     let (file, relay) = (folder.path("held.json"), Relay::start(server.url.trim_start_matches("http://"), 29));
     let url = format!("ws://{}/", relay.address);
-    let words = ["hold", "--workers", "3", "-c", "30", "--hold", "300ms", "--connect-timeout", "1h", "--json", &file];
+    let words = ["hold", "--workers", "3", "-c", "30", "--hold", "300ms", "--connect-timeout", "2m", "--json", &file];
     let words = [&words[..], &["--interval", "100ms", &url]].concat();
     let mut child = onrush(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     let mut rows = BufReader::new(child.stdout.take().expect("a pipe")).lines().map_while(Result::ok);
     // A row has the time and then what is open.
-    let has_all = |row: &String| row.split_whitespace().nth(1) == Some("29");
+    let has_all = |row: &String| row.split('│').nth(1).is_some_and(|open| open.trim() == "29");
     assert!(rows.any(|row| has_all(&row)), "its workers tell what they have");
     let workers = children(&child);
     kill(workers[2], "-KILL");
