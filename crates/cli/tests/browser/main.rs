@@ -7,6 +7,7 @@ mod binary;
 mod driven;
 #[path = "../cli/folder.rs"]
 mod folder;
+mod given;
 mod harness;
 #[path = "../paged/mod.rs"]
 mod paged;

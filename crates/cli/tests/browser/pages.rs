@@ -1,9 +1,13 @@
 //! The pages that are tried, and what each of them needs.
 
-use serde_json::{Value, json};
+use std::process::Stdio;
+
+use ::report::{Language, search_html};
+use serde_json::json;
 use web::{Offer, Site};
 
 use crate::driven::{Driven, Page};
+use crate::given::{ALL, searched};
 use crate::paged::{Paged, TOKEN};
 use crate::{Folder, Served, onrush, output, report, text};
 
@@ -15,18 +19,20 @@ pub(crate) fn a_browser_shows_the_page(driven: &mut Driven) -> Result<(), String
     let plan = folder.plan("plan", &served, rest);
     let (load, held) = (folder.path("load.html"), folder.path("held.html"));
     let ws = served.url("/ws").replace("http://", "ws://");
-    let of_load = ["run", &plan, "--interval", "100ms", "--html", &load, "--lang", "en"];
-    let of_held = ["hold", "-c", "30", "--hold", "2s", "--every", "100ms", "--interval", "100ms", "--lang", "zh"];
-    let of_held = [&of_held[..], &["--html", &held, &ws]].concat();
-    // Each takes two seconds, and they do not disturb what is looked at.
+    let of_load = ["run", &plan, "--html", &load, "--lang", "en"];
+    let of_held = ["hold", "-c", "30", "--hold", "2s", "--every", "100ms", "--html", &held, "--lang", "zh", &ws];
+    // Each takes two seconds; they may do so together, since no figure of theirs is looked at.
     let begun = [&of_load[..], &of_held].map(|words| {
         let mut command = onrush(words);
-        command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+        command.args(["--interval", "100ms", "-o", "json"]).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.spawn().expect("it starts")
     });
     for child in begun {
         let done = child.wait_with_output().expect("it ends");
         assert!(done.status.code().is_some_and(|code| code < 2), "{}", text(&done.stderr));
+        // There is something to draw.
+        let told = report(&done);
+        assert!(told["intervals"].as_array().is_some_and(|rows| rows.len() > 5), "{told:#}");
     }
     for file in [load, held] {
         let name = "kept::a_browser_shows_the_page";
@@ -38,42 +44,26 @@ pub(crate) fn a_browser_shows_the_page(driven: &mut Driven) -> Result<(), String
 
 /// A search while it goes on, and the pages that are kept, readable for all.
 ///
-/// The search that goes on is a real one that was made before, told to the page trial by trial; `search::a_page_shows_the_search` looks
-/// at what a search tells while it is made.
+/// The search is a given one, which is told to its page as a search of ours tells it; that ours do is the claim of
+/// `search::a_page_shows_the_search`.
 pub(crate) fn a_browser_shows_searches_and_sweeps(driven: &mut Driven) -> Result<(), String> {
     let (served, folder) = (Served::start(), Folder::new("searched-browser"));
-    let (max, sweep) = (folder.path("max.html"), folder.path("sweep.html"));
-    // Connections that are held are held however busy a machine is, so each trial is drawn.
-    let ws = served.url("/ws").replace("http://", "ws://");
-    let words =
-        ["find-max", "--no-save", "--budget", "36s", "--from", "1", "--most", "4", "-o", "json", "--html", &max];
-    let done = output(&[&words[..], &["hold", "--every", "20ms", &ws]].concat());
-    assert_eq!(done.status.code(), Some(0), "{done:?}");
-    let found = report(&done);
+    let max = folder.file("max.html", search_html(&searched(ALL), Language::En));
+    let (sweep, url) = (folder.path("sweep.html"), served.url("/queue/2/1"));
     let vary = ["--vary", "connections=1,2", "--vary", "keepalive=on,off", "--repeat", "1", "-n", "20"];
-    let url = served.url("/queue/2/1");
-    let swept = output(&[&["sweep", "--no-save", "--lang", "zh", "--html", &sweep, &url], &vary[..]].concat());
-    assert_eq!(swept.status.code(), Some(0), "{swept:?}");
+    let done = output(&[&["sweep", "--no-save", "--lang", "zh", "--html", &sweep, &url], &vary[..]].concat());
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
 
-    let all = found["trials"].as_array().map_or(0, Vec::len);
-    assert_eq!(all, 3, "1, 2 and 4 connections: {found:#}");
     let site = Site::start(([127, 0, 0, 1], 0).into(), TOKEN, Offer::default()).expect("a port");
-    site.hub().search(until(&found, all - 1));
+    site.hub().search(searched(ALL - 1));
+    let link = format!("http://{}/#token={TOKEN}", site.address());
     let page = Page {
         name: "search::a_browser_shows_searches_and_sweeps",
         script: "search",
         out: folder.path("out"),
-        given: json!({"link": format!("http://{}/#token={TOKEN}", site.address()), "trials": all - 1, "files": [max, sweep]}),
+        given: json!({"link": link, "trials": ALL - 1, "files": [max, sweep]}),
     };
-    driven.shows(&page, |_| site.hub().search(found.clone()))
-}
-
-/// A search as it was when it had made so many trials.
-fn until(found: &Value, trials: usize) -> Value {
-    let mut value = found.clone();
-    value["ended"] = "running".into();
-    value["trials"].as_array_mut().expect("a list").truncate(trials);
-    value
+    driven.shows(&page, |_| site.hub().search(searched(ALL)))
 }
 
 /// A load that a page starts, changes, pauses, resumes and stops.
