@@ -2,9 +2,6 @@
 
 #![cfg(target_os = "linux")]
 
-#[macro_use]
-extern crate claims;
-
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Output, Stdio};
 

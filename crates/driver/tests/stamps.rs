@@ -1,9 +1,6 @@
 //! The stamp of a request is near the instant at which the kernel takes it: many that are queued at once leave in many submissions.
 #![cfg(target_os = "linux")]
 
-#[macro_use]
-extern crate claims;
-
 use std::io::Read;
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;

@@ -3,9 +3,6 @@
 
 #![cfg(target_os = "linux")]
 
-#[macro_use]
-extern crate claims;
-
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};

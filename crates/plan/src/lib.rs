@@ -2,10 +2,6 @@
 //!
 //! A plan is complete and checked: whoever holds one needs no flag and no file any more. Making one starts nothing.
 
-#[cfg(test)]
-#[macro_use]
-extern crate claims;
-
 mod address;
 mod bound;
 mod budget;

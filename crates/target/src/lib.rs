@@ -2,10 +2,6 @@
 //!
 //! [`Server::start`] listens and returns; [`Server::stop`] ends it. A run does not need it.
 
-#[cfg(test)]
-#[macro_use]
-extern crate claims;
-
 mod action;
 mod behavior;
 mod certificate;

@@ -3,9 +3,6 @@
 //! iterations: a million requests.
 
 #[macro_use]
-extern crate claims;
-
-#[macro_use]
 mod each_driver;
 
 use std::io::{Read, Write};
