@@ -92,7 +92,7 @@ impl Mutator {
             }
             4 => {
                 let bytes = integer(random);
-                (at..if random.below(2) == 0 { at } else { end(bytes.len()) }, bytes)
+                (at..end([0, 1, bytes.len()][below(3, random)]), bytes)
             }
             5 => (digits(input, at), decimal(random)),
             6 => {
@@ -146,14 +146,24 @@ fn digits(input: &[u8], at: usize) -> Range<usize> {
     first.map_or(at..at, |first| run(input, at + first, u8::is_ascii_digit))
 }
 
-/// In 1, 2, 4 or 8 bytes, in either order.
+/// In 1, 2, 4 or 8 bytes, in either order, or in as many as it takes at seven bits each, as Protobuf and we write them.
 fn integer(random: &mut Random) -> Vec<u8> {
     let value = one_of(&INTEGERS, random).copied().unwrap_or_default();
     let width = 1 << random.below(4);
-    let mut bytes = value.to_le_bytes()[..width].to_vec();
-    if random.below(2) == 0 {
-        bytes.reverse();
+    match random.below(3) {
+        0 => value.to_le_bytes()[..width].to_vec(),
+        1 => value.to_be_bytes()[8 - width..].to_vec(),
+        _ => varint(value),
     }
+}
+
+fn varint(mut value: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while value > 0x7f {
+        bytes.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    bytes.push(value as u8);
     bytes
 }
 

@@ -62,6 +62,15 @@ fn text_mostly_stays_text() {
 }
 
 #[test]
+fn integers_of_seven_bits_a_byte() {
+    assert_eq!(varint(0), [0]);
+    assert_eq!(varint(0x7f), [0x7f]);
+    assert_eq!(varint(0x80), [0x80, 1]);
+    assert_eq!(varint(300), [0xac, 2]);
+    assert_eq!(varint(u64::MAX), [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1]);
+}
+
+#[test]
 fn each_kind_of_change_is_made() {
     type Look = fn(&[u8]) -> bool;
     fn count(input: &[u8], part: &[u8]) -> usize {
@@ -70,12 +79,13 @@ fn each_kind_of_change_is_made() {
     fn bits_between(one: &[u8], other: &[u8]) -> u32 {
         one.iter().zip(other).map(|(one, other)| (one ^ other).count_ones()).sum()
     }
-    let looks: [(&str, Look); 10] = [
+    let looks: [(&str, Look); 11] = [
         ("one bit", |input| input.len() == REQUEST.len() && bits_between(input, REQUEST) == 1),
         ("a byte that is no text", |input| input.contains(&0xff)),
         ("a block that is gone", |input| input.starts_with(b"GET") && input.len() < 30),
         ("a byte many times", |input| count(input, b"aaaaaaaaaaaaaaaa") > 0),
         ("an integer in bytes", |input| count(input, b"\xff\xff\xff\x7f") + count(input, b"\x7f\xff\xff\xff") > 0),
+        ("an integer of seven bits a byte", |input| count(input, b"\xff\xff\xff\xff\x0f") > 0),
         ("an integer in digits", |input| count(input, b"Content-Length: 4294967295\r\n") > 0),
         ("a negative number", |input| count(input, b"Content-Length: -") > 0),
         ("a copy of a block", |input| count(input, b"Content-Length: 12\r\n") > 1),
