@@ -1,5 +1,5 @@
-//! Very many workers on a real bus. What a server and whoever leads take is measured and printed; what is lost and what a server takes
-//! of memory is judged.
+//! Very many workers on a real bus. What a server and whoever leads take is measured and printed; what is lost, and what
+//! a server takes of memory, is judged.
 //!
 //! `ONRUSH_WORKERS=10000 cargo test -p cluster --features nats --test crowd -- --nocapture`
 

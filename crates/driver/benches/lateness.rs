@@ -1,5 +1,5 @@
-//! How late waits end and wakes are heard on this machine, and how many stamps are off: figures to read, which nothing judges. Tests
-//! count instead, since a machine that has other things to do is late by itself.
+//! How late waits end and wakes are heard on this machine, and how many stamps are off: figures to read, which nothing
+//! judges. Tests count instead, since a machine that has other things to do is late by itself.
 
 #![expect(clippy::print_stdout, reason = "figures are what it is for")]
 

@@ -1,4 +1,5 @@
-//! The stamp of a request is near the instant at which the kernel takes it: many that are queued at once leave in many submissions.
+//! The stamp of a request is near the instant at which the kernel takes it: many that are queued at once leave in many
+//! submissions.
 #![cfg(target_os = "linux")]
 
 use std::io::Read;
@@ -10,8 +11,8 @@ use driver::{Clock, Driver, Event, OpenOptions, Outgoing, Socket, Sockets};
 use pacing::Nanos;
 
 const CONNECTIONS: usize = 200;
-/// Submissions of as many requests, at least, on whatever machine. At first the driver takes a request to cost 4 us, so five of them
-/// fill the 20 us of a stamp; a submission that costs nothing at all lowers that by a sixteenth.
+/// The fewest submissions of as many requests, on whatever machine. At first the driver takes a request to cost 4 us, so
+/// five of them fill the 20 us of a stamp; a submission that costs nothing at all lowers that by a sixteenth.
 const SUBMISSIONS_MIN: u64 = 20;
 
 /// A connection and its peer.

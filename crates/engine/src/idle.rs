@@ -92,6 +92,9 @@ fn hold(kind: Kind, count: &str, address: SocketAddr) {
         url: Some(format!("http://{address}/")),
         connections: Some(count.to_owned()),
         duration: Some("1h".to_owned()),
+        // All connect at once, and a listener that is busy lets some wait for the kernel's next try.
+        connect_timeout: Some("10m".to_owned()),
+        timeout: Some("10m".to_owned()),
         interval: Some("200ms".to_owned()),
         ..Flags::default()
     };
@@ -113,7 +116,9 @@ fn hold(kind: Kind, count: &str, address: SocketAddr) {
     USERS.store(goal, Ordering::Relaxed);
     let mut quiet = 0;
     let run = crate::run(&plan, &options, &StopHandle::default(), |interval| {
-        quiet += u32::from(interval.total.counts.succeeded() == goal);
+        let counts = &interval.total.counts;
+        assert_eq!(counts.failed(), 0, "{counts:?}");
+        quiet += u32::from(counts.succeeded() == goal);
         // Two intervals later the memory of what was in flight has been given back.
         if quiet < 3 {
             return ControlFlow::Continue(());

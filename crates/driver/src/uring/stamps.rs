@@ -111,8 +111,8 @@ mod tests {
         assert!(stamps.must_submit(Nanos::ZERO));
     }
 
-    /// A program that queues an operation every `gap`, whose kernel spends `cost` on each. The longest batch, and how much too early a
-    /// stamp was at most.
+    /// A program that queues an operation every `gap`, whose kernel spends `cost` on each. The longest batch, and how much
+    /// too early a stamp was at most.
     fn play(gap: u64, cost: u64) -> (u64, Nanos) {
         let (mut stamps, mut now, mut longest, mut worst) = (Stamps::new(), Nanos(1_000), 0, Nanos::ZERO);
         for number in 0..20_000 {

@@ -43,7 +43,7 @@ trait Lab {
     /// Goes on until whatever the past has brought about can have been told, and tells it.
     fn catch_up(&mut self, handle: impl FnMut(Event<'_>));
 
-    /// Waits until as many bytes have come to sockets of the driver that connected to [`Lab::listen`], and were not read.
+    /// Waits until so many bytes have come to sockets of the driver that connected to [`Lab::listen`], and were not read.
     fn await_ready(&mut self, bytes: usize);
 
     /// Waits until the connections to [`Lab::listen`] have been reset, which nobody was told yet.

@@ -41,7 +41,7 @@ fn until_unacknowledged<L: Lab>(lab: &mut L, socket: Socket, expected: usize) {
     });
 }
 
-/// Waits until the peer, which does not read, has some of what was sent to it, and everything else of it is not acknowledged.
+/// Waits until the peer, which does not read, has some of what was sent to it, and all the rest is not acknowledged.
 fn until_whole<L: Lab>(lab: &mut L, socket: Socket, peer: &mut L::Peer, sent: usize) {
     wait_for(lab, &mut (None, 0), |lab, (left, unread)| {
         let soon = lab.driver().now() + Nanos::from_millis(5);

@@ -100,7 +100,7 @@ fn a_lossless_one_that_takes_misses_nothing() {
     assert_eq!(reader.join().expect("it reads"), (1..=500).collect::<Vec<_>>());
 }
 
-/// The desk waits for a file, and the screen has the row already. Had it not waited, the file would have both rows as one.
+/// The desk waits for a file, and the screen has the row already. Had it not waited, the file would have both as one.
 #[test]
 fn one_that_is_held_up_for_holds_up_no_screen() {
     let mut all = subscribers(HOUR);
