@@ -11,6 +11,8 @@ mod orders;
 mod run;
 mod steer;
 mod stream;
+#[cfg(test)]
+mod tests;
 mod token;
 
 use std::net::{SocketAddr, TcpListener};
@@ -67,6 +69,10 @@ impl Site {
     /// # Errors
     /// The system refuses the address, or a thread.
     pub fn start(listen: SocketAddr, token: &str, offer: Offer) -> std::io::Result<Self> {
+        Self::within(listen, token, offer, BOUNDS)
+    }
+
+    fn within(listen: SocketAddr, token: &str, offer: Offer, bounds: Bounds) -> std::io::Result<Self> {
         let listener = TcpListener::bind(listen)?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
@@ -80,7 +86,7 @@ impl Site {
                 let service = router.into_make_service_with_connect_info::<guard::Who>();
                 tokio::select! {
                     // It ends with the program only.
-                    _ = axum::serve(Bounded::new(listener, BOUNDS), service) => {}
+                    _ = axum::serve(Bounded::new(listener, bounds), service) => {}
                     _ = left => {}
                 }
             });

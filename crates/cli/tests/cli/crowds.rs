@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::process::Stdio;
 
+use crate::seen::{ask, wait_for};
 use crate::{Served, onrush, output, report, text};
 
 fn write(name: &str, served: &Served, load: &str, meet: &str) -> PathBuf {
@@ -82,37 +84,47 @@ fn time_lets_users_go_on() {
     std::fs::remove_file(path).expect("it is there");
 }
 
-/// Users of a rate log in once, as many as are needed, and log out when all is over.
+/// Users of a rate log in once, and log out when all is over: each start that waits has one that gets ready. How few are enough is shown
+/// in the simulator.
 #[test]
 fn users_of_a_rate_start_and_stop_once() {
     let served = Served::start();
     let path = std::env::temp_dir().join(format!("onrush-carriers-{}.yaml", std::process::id()));
-    let scenario = |connections: &str| {
+    let scenario = |connections: &str, gate: &str| {
         format!(
-            "target: {}\nscenarios:\n  one:\n    load: {{rate: 200/s, iterations: 300}}\n{connections}    start: [{{get: /delay/50, name: login}}]\n    steps: [{{get: /bytes/1, name: page}}]\n    stop: [{{get: /bytes/2, name: logout}}]\n",
+            "target: {}\nscenarios:\n  one:\n    load: {{rate: 1000/s, iterations: 40}}\n{connections}    start: [{{get: /gate/{gate}, name: login, timeout: 1h}}]\n    steps: [{{get: /bytes/1, name: page}}]\n    stop: [{{get: /bytes/2, name: logout}}]\n",
             served.url("").trim_end_matches('/')
         )
     };
     let file = path.to_str().expect("UTF-8");
-    for (connections, least, most) in [("", 1, 60), ("    connections: 8\n", 8, 8)] {
-        std::fs::write(&path, scenario(connections)).expect("a place for it");
-        assert_eq!(output(&["check", file]).status.code(), Some(0));
+    for (connections, users) in [("", 40), ("    connections: 8\n", 8)] {
         for threads in ["1", "2"] {
-            let seen = report(&output(&["run", file, "--threads", threads, "-o", "json"]));
+            let gate = format!("login-{users}-{threads}");
+            std::fs::write(&path, scenario(connections, &gate)).expect("a place for it");
+            assert_eq!(output(&["check", file]).status.code(), Some(0));
+            let run = onrush(&["run", file, "--threads", threads, "--max-lateness", "1h", "-o", "json"])
+                .stdout(Stdio::piped())
+                .spawn();
+            let run = run.expect("it starts");
+            let waiting =
+                || ask(&served, "GET", &format!("/gate/{gate}/waiting")).trim().parse::<u64>().expect("a number");
+            wait_for("all of them log in", || waiting() == users);
+            ask(&served, "POST", &format!("/gate/{gate}/open"));
+            let seen = report(&run.wait_with_output().expect("it ends"));
             let of = |name: &str| {
                 let steps = seen["steps"].as_array().expect("steps");
                 let step = steps.iter().find(|step| step["name"] == name).expect(name);
                 step["finished"].as_u64().expect("a number")
             };
             let (logins, pages, logouts) = (of("login"), of("page"), of("logout"));
-            assert_eq!((pages, logins), (300, logouts), "{threads} {connections}");
-            assert!((least..=most).contains(&logins), "{threads} {connections}: {logins}");
+            assert_eq!((pages, logins, logouts), (40, users, users), "{threads} {connections}");
             assert_eq!((&seen["requests"]["dropped"], &seen["requests"]["failed"]), (&0.into(), &0.into()));
         }
     }
     let shown = output(&["run", file, "--debug"]);
     let page = text(&shown.stdout);
-    let places: Vec<_> = ["GET /delay/50", "GET /bytes/1", "GET /bytes/2"].iter().map(|line| page.find(line)).collect();
+    let places: Vec<_> =
+        ["GET /gate/login-8-2", "GET /bytes/1", "GET /bytes/2"].iter().map(|line| page.find(line)).collect();
     assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{page}");
     std::fs::remove_file(path).expect("it is there");
 }

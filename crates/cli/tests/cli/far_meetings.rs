@@ -93,7 +93,7 @@ fn time_lets_users_of_all_workers_go_on() {
 #[test]
 fn nobody_waits_for_a_worker_that_is_lost() {
     let (target, folder) = (Recorder::start("far-meetings-lost"), Folder::new("far-meetings-lost-file"));
-    let file = scenario(&folder, &target, "{users: 30, for: 9s}", "{name: peak, users: 30}");
+    let file = scenario(&folder, &target, "{users: 30, iterations: 900}", "{name: peak, users: 30}");
     let words = ["run", &file, "--workers", "3", "--no-save", "-o", "json"];
     let child = onrush(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     let mut count = 0;

@@ -33,8 +33,8 @@ fn flags_win_over_the_file() {
         (&["-n", "12"], 12),
         (&["-c", "1", "-n", "5"], 5),
         (&["-q", "200", "-n", "40"], 40),
-        (&["-q", "100", "-z", "500ms", "-c", "4"], 50),
-        (&["--stages", "100:500ms,100:500ms"], 75),
+        (&["-q", "250", "-z", "200ms", "-c", "4"], 50),
+        (&["--stages", "500:100ms,500:100ms"], 75),
         (&["--budget", "requests=9"], 9),
         (&["-n", "6", "--only", "one", "--seed", "4", "--grace", "1s", "--interval", "100ms", "--http1.1"], 6),
         (&["-n", "7", "-H", "X-From: flag", "-t", "5s", "--no-keepalive", "--threads", "1", "-L"], 7),
@@ -144,11 +144,11 @@ fn rates_ask_for_what_iterations_do() {
         ("- {choose: [{weight: 1, steps: [get: /bytes/1]}, {weight: 3, steps: []}]}\n      - get: /bytes/3", None),
         ("- get: /bytes/1\n      - {repeat: 1-3, steps: [get: /bytes/2]}", None),
     ] {
-        let text = format!("scenarios:\n  one:\n    load: {{rate: 100/s, for: 1s}}\n    steps:\n      {steps}\n");
+        let text = format!("scenarios:\n  one:\n    load: {{rate: 500/s, for: 200ms}}\n    steps:\n      {steps}\n");
         let path = write("rates", &served, &text);
         let seen = report(&output(&["run", &path, "-o", "json"]));
         let (asked, started) = (seen["asked_per_s"].as_f64(), seen["requests"]["started"].as_f64().expect("a number"));
-        let expect = each.map_or(started, |each| 100.0 * each);
+        let expect = each.map_or(started / 0.2, |each| 500.0 * each);
         assert!(asked.is_some_and(|asked| (asked / expect - 1.0).abs() < 0.001), "{steps}: {asked:?} of {expect}");
         std::fs::remove_file(path).expect("it is there");
     }
@@ -160,7 +160,7 @@ fn a_message_that_never_comes_is_given_up() {
     let served = Served::with(&["--tcp", "0"]);
     let ws = served.url("/").replace("http://", "ws://");
     for driver in ["uring", "poll"] {
-        let steps = "[{send: hello}, {receive: {within: 5s}}, {receive: {within: 200ms}}]";
+        let steps = "[{send: hello}, {receive: {within: 1h}}, {receive: {within: 50ms}}]";
         let text = format!(
             "scenarios: {{one: {{load: {{users: 3, iterations: 6}}, steps: [{{websocket: '{ws}', steps: {steps}}}]}}}}\n"
         );
@@ -179,10 +179,10 @@ fn a_message_that_never_comes_is_given_up() {
 
 #[test]
 fn messages_that_are_pushed_are_heard_one_after_the_other() {
-    let served = Served::with(&["--push", "50ms"]);
+    let served = Served::with(&["--push", "20ms"]);
     let ws = served.url("/").replace("http://", "ws://");
     for driver in ["uring", "poll"] {
-        let steps = "[{receive: {within: 20s}}, {receive: {within: 20s}}, {send: hi}, {receive: {within: 20s}}]";
+        let steps = "[{receive: {within: 1h}}, {receive: {within: 1h}}, {send: hi}, {receive: {within: 1h}}]";
         let text = format!(
             "scenarios: {{one: {{load: {{users: 2, iterations: 6}}, steps: [{{websocket: '{ws}', steps: {steps}}}]}}}}\n"
         );

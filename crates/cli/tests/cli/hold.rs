@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::binary::{Served, onrush, output, report, text};
 use crate::relay::Relay;
-use crate::seen::{stats, wait_for};
+use crate::seen::{ask, stats, wait_for};
 use crate::watched::Paged;
 use crate::{Folder, closed_port, signal};
 
@@ -373,7 +373,7 @@ fn stands_still(driver: &str) {
     wait_for("it stands still", || is_stopped(&run));
     relay.release();
     // By the clock of the target it stands still for 300 ms: by then each of the nineteen has missed fourteen turns or more by over 10 ms.
-    assert_eq!(look(&served, "/delay/300"), 200);
+    ask(&served, "GET", "/delay/300");
     signal(&run, "-CONT");
     let held = report(&run.wait_with_output().expect("it ends"));
     let (messages, connections) = (&held["messages"], &held["connections"]);
@@ -393,15 +393,6 @@ fn is_stopped(child: &Child) -> bool {
     let threads = std::fs::read_dir(format!("/proc/{}/task", child.id())).expect("it is there").flatten();
     let states = threads.map(|thread| std::fs::read_to_string(thread.path().join("stat")).expect("it is there"));
     states.into_iter().all(|state| state.contains(") T "))
-}
-
-/// The status of one request, once it is answered.
-fn look(served: &Served, path: &str) -> u16 {
-    let mut stream = TcpStream::connect(address(served)).expect("it listens");
-    write!(stream, "GET {path} HTTP/1.0\r\nHost: x\r\n\r\n").expect("it is taken");
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).expect("an answer");
-    answer.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status")
 }
 
 /// As many as the name says when the tests run at full length, else a fifth of them: what each takes is the same.

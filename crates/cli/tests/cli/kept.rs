@@ -5,6 +5,7 @@ use std::process::Output;
 
 use serde_json::{Value, json};
 
+use crate::recorder::Recorder;
 use crate::{Folder, Served, onrush, text};
 
 /// With runs of its own.
@@ -147,7 +148,8 @@ fn a_folder_has_times_events_and_the_file() {
 fn credentials_of_a_command_are_not_kept() {
     let (served, folder) = (Served::start(), Folder::new("kept hidden"));
     let (url, ws) = (served.url("/"), served.url("/").replace("http://", "ws://"));
-    let influx = format!("influx=http://127.0.0.1:{}/write?db=x&u=me&p=hush4", crate::closed_port());
+    let far = Recorder::start("kept-far");
+    let influx = format!("influx=http://127.0.0.1:{}/write?db=x&u=me&p=hush4", far.port);
     for (name, words) in [
         (
             "both",

@@ -153,11 +153,10 @@ fn a_full_disk_is_told_at_the_end() {
 #[test]
 fn the_slowest_are_shown_with_their_instants() {
     let served = Served::start();
-    // Longer than a machine that is busy elsewhere makes the quick ones.
-    let (slow, quick) = (served.url("/delay/600"), served.url("/"));
+    let (slow, quick) = (served.url("/delay/60"), served.url("/"));
     let log = Log::new("slowest.jsonl");
     let steps = ["curl", &quick, "--next", &slow];
-    let begin = ["--slowest", "7", "--log", &log.0, "-c", "3", "-n", "30", "--threads", "3", "--interval", "100ms"];
+    let begin = ["--slowest", "7", "--log", &log.0, "-c", "3", "-n", "12", "--threads", "3", "--interval", "100ms"];
     let (_, seen) = load(&[&begin[..], &steps].concat());
     // The same as sorting the lines of all.
     let mut lines = log.lines();
@@ -168,14 +167,18 @@ fn the_slowest_are_shown_with_their_instants() {
     for one in slowest {
         let same = lines.iter().find(|line| line["response_ns"] == one["response_ns"] && line["time"] == one["time"]);
         assert_eq!(same.map(|line| (&line["step"], &line["connection"])), Some((&one["step"], &one["connection"])));
-        assert_eq!((&one["step"], &one["status"]), (&"GET /delay/600".into(), &200.into()), "{one}");
-        assert!(number(&one["first_byte_ns"]) >= 600_000_000, "{one}");
+        // A machine that is busy elsewhere may make a quick one slow.
+        let held_ns = if one["step"] == "GET /delay/60" { 60_000_000 } else { 0 };
+        assert!(one["status"] == 200 && number(&one["first_byte_ns"]) >= held_ns, "{one}");
     }
+    // No seven are slower than these, and each of twelve was held that long.
+    assert!(times(slowest)[6] >= 60_000_000, "{seen:#}");
     // Without a log most exchanges are looked at no more; what is shown stays what it is.
-    let (_, alone) = load(&[&["--slowest", "7", "-c", "3", "-n", "30", "--interval", "100ms"][..], &steps].concat());
-    let alone = alone["slowest"].as_array().expect("a list");
+    let (_, seen) = load(&[&["--slowest", "7", "-c", "3", "-n", "12", "--interval", "100ms"][..], &steps].concat());
+    let alone = seen["slowest"].as_array().expect("a list");
     assert_eq!(alone.len(), 7);
-    assert!(alone.iter().all(|one| number(&one["response_ns"]) >= 600_000_000), "{alone:?}");
+    assert!(alone.iter().all(|one| number(&one["response_ns"]) >= 60_000_000), "{alone:?}");
+    assert_eq!(alone[0]["response_ns"], seen["times"]["succeeded"]["response_time"]["max_ns"]);
     assert!(times(alone).is_sorted_by(|one, other| one >= other), "{alone:?}");
     assert_eq!(load(&["-n", "3", &quick]).1["slowest"], serde_json::json!([]));
     let words = ["--slowest", "2", "-c", "1", "-n", "5", "--quiet", &slow];

@@ -1,0 +1,37 @@
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
+use super::*;
+
+const TOKEN: &str = "a-token-of-the-tests";
+
+/// A run may take longer to begin than a request may take to come, and whoever ordered it has the answer.
+#[test]
+fn a_run_may_take_its_time_to_begin() {
+    let bounds = Bounds { request: Duration::from_millis(500), ..BOUNDS };
+    let (sender, orders) = std::sync::mpsc::channel();
+    let offer = Offer { orders: Some(sender), ..Offer::default() };
+    let listen = "127.0.0.1:0".parse().expect("an address");
+    let site = Site::within(listen, TOKEN, offer, bounds).expect("a port");
+    let connect = || TcpStream::connect(site.address()).expect("it listens");
+    let body = r#"{"words": ["-n", "1", "http://127.0.0.1:1/"]}"#;
+    let head = format!(
+        "POST /api/runs HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {TOKEN}\r\nContent-Type: application/json\r\n\
+         Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        site.address(),
+        body.len()
+    );
+    let mut whole = connect();
+    whole.write_all(head.as_bytes()).expect("it is taken");
+    let order = orders.recv().expect("an order");
+    // A request that begins later, and never comes as a whole, is cut off: so the time of the first one is over too.
+    let mut half = connect();
+    half.write_all(b"GET /api/run HTTP/1.1\r\n").expect("it is taken");
+    let mut rest = Vec::new();
+    // It may be reset.
+    let _ = half.read_to_end(&mut rest);
+    order.answer.give(Ok(()));
+    let mut answer = String::new();
+    whole.read_to_string(&mut answer).expect("an answer");
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+}
