@@ -72,7 +72,12 @@ fn look_at(address: &str, path: &str) -> Option<Value> {
 
 /// What a server counted of WebSocket and TCP: `open`, `messages`, `pushed`.
 fn counted(address: &str, name: &str) -> u64 {
-    json_at(address, "/stats")["long_connections"][name].as_u64().unwrap_or(0)
+    let mut seen = None;
+    wait_for("a whole answer", || {
+        seen = look_at(address, "/stats");
+        seen.is_some()
+    });
+    seen.and_then(|seen| seen["long_connections"][name].as_u64()).unwrap_or(0)
 }
 
 fn hold(words: &[&str]) -> Output {
