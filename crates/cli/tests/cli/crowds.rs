@@ -102,9 +102,7 @@ fn users_of_a_rate_start_and_stop_once() {
             let gate = format!("login-{users}-{threads}");
             std::fs::write(&path, scenario(connections, &gate)).expect("a place for it");
             assert_eq!(output(&["check", file]).status.code(), Some(0));
-            let run = onrush(&["run", file, "--threads", threads, "--max-lateness", "1h", "-o", "json"])
-                .stdout(Stdio::piped())
-                .spawn();
+            let run = onrush(&["run", file, "--threads", threads, "-o", "json"]).stdout(Stdio::piped()).spawn();
             let run = run.expect("it starts");
             let waiting =
                 || ask(&served, "GET", &format!("/gate/{gate}/waiting")).trim().parse::<u64>().expect("a number");
