@@ -151,15 +151,15 @@ fn loads_of_websocket_and_tcp_are_exact() {
     ];
     for driver in ["uring", "poll"] {
         for (url, words) in &cases {
-            let common = ["--driver", driver, "-c", "7", "-n", "700", "--output", "json"];
+            let common = ["--driver", driver, "-c", "7", "-n", "210", "--output", "json"];
             let heard = before(&peer);
             let run = output(&[&common, words.as_slice(), &[*url]].concat());
             let seen = report(&run);
             let requests = &seen["requests"];
             assert_eq!(run.status.code(), Some(0), "{driver} {url} {words:?}: {}", text(&run.stderr));
-            assert_eq!([&requests["succeeded"], &requests["failed"]], [700, 0], "{driver} {url} {words:?}: {seen:#}");
+            assert_eq!([&requests["succeeded"], &requests["failed"]], [210, 0], "{driver} {url} {words:?}: {seen:#}");
             if *url == theirs {
-                assert_eq!(before(&peer) - heard, 700, "{words:?}");
+                assert_eq!(before(&peer) - heard, 210, "{words:?}");
             }
         }
     }
@@ -400,11 +400,11 @@ fn is_stopped(child: &Child) -> bool {
     states.into_iter().all(|state| state.contains(") T "))
 }
 
-/// As many as the name says when the tests run at full length, else a fifth of them: what each takes is the same.
+/// As many as the name says when the tests run at full length, else a tenth of them: what each takes is the same.
 #[test]
 fn a_hundred_thousand_are_held() {
-    let parts = if std::env::var_os("ONRUSH_LONG").is_some() { 5 } else { 1 };
-    let (few, many) = (4_000 * parts, 20_000 * parts);
+    let parts = if std::env::var_os("ONRUSH_LONG").is_some() { 10 } else { 1 };
+    let (few, many) = (2_000 * parts, 10_000 * parts);
     for (is_ws, words, bytes) in [(false, &["-d", "ping", "--read-bytes", "4"][..], 256), (true, &[], 512)] {
         let served = Served::with(&["--tcp", "0"]);
         let url = if is_ws { format!("ws://{}/", address(&served)) } else { tcp_of(&served) };

@@ -152,7 +152,7 @@ fn without_one(signal: &str, words: &[&str]) -> (Value, u64) {
     let url = server.url("/delay/1");
     let words = [&["--output", "json", "--workers", "3"], words, &[url.as_str()][..]].concat();
     let child = onrush(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
-    wait_for("the load begins", || served(&server, "/delay") > 300);
+    wait_for("the load begins", || served(&server, "/delay") > 100);
     let workers = children(&child);
     assert_eq!(workers.len(), 3);
     kill(workers[1], signal);
@@ -193,15 +193,13 @@ fn balances(report: &Value, really: u64, planned: u64) -> (u64, u64) {
     (undelivered, unknown)
 }
 
-/// The others get its share. How soon, and how much is undelivered until then, is shown in the simulator.
+/// The books say what nobody did. How soon others get its share, and how much is undelivered until then, is shown in the simulator.
 #[test]
 fn a_worker_that_is_killed() {
     for signal in ["-KILL", "-TERM"] {
         let (report, really) = without_one(signal, &["--rate", "1200", "-z", "2s"]);
         let (undelivered, unknown) = balances(&report, really, 2_400);
         assert!(undelivered > 0, "{signal}: {undelivered}");
-        // More than the two thirds that were their own.
-        assert!(started_by_others(&report) > 1_602, "{signal}: {:#}", report["workers"]);
         // Whoever has time to tell leaves nothing unknown.
         assert!(unknown == 0 || signal == "-KILL", "{signal}: {unknown}");
     }
@@ -216,18 +214,19 @@ fn rows_go_on_when_slots_move() {
     let file = folder.path("rows.yaml");
     let text = format!(
         "target: {}\ndata:\n  rows: {{file: rows.csv, pick: next, share: split, at_end: stop}}\n\
-         scenarios:\n  all:\n    load: {{rate: 1200/s, for: 2s}}\n    steps:\n      - get: /delay/1?row=${{rows.n}}\n",
+         scenarios:\n  all:\n    load: {{rate: 600/s, for: 4s}}\n    steps:\n      - get: /delay/1?row=${{rows.n}}\n",
         server.url
     );
     std::fs::write(&file, text).expect("a file");
     let words = ["run", "--output", "json", "--no-save", "--workers", "3", &file];
     let child = onrush(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     let came = || served(&server, "/delay");
-    wait_for("the load begins", || came() > 300);
+    wait_for("the load begins", || came() > 100);
     kill(children(&child)[1], "-KILL");
     let report = report(&child.wait_with_output().expect("it ends"));
     // Who jumps over rows has none left long before the end.
     balances(&report, came(), 2_400);
+    // More than the two thirds that were their own: there were seconds to take over the rest.
     assert!(started_by_others(&report) > 1_602, "{:#}", report["workers"]);
 }
 
@@ -277,11 +276,10 @@ fn connections_of_one_that_is_killed(server: &Served) {
     assert_eq!(child.wait().expect("it ends").code(), Some(1));
     let held: Value = serde_json::from_str(&std::fs::read_to_string(&file).expect("a report")).expect("JSON");
     let unknown = held["workers"]["unknown"].as_u64().expect("a number");
-    // The one that came late may have been its own.
-    assert!((9..=10).contains(&unknown), "{:#}", held["workers"]);
     let connections = &held["connections"];
-    let closed = connections["established"].as_u64().map(|all| all - unknown);
-    assert!(closed >= Some(20) && connections["closed"].as_u64() == closed, "{connections:#}");
+    assert_eq!((unknown, &connections["closed"]), (10, &20.into()), "{:#} {connections:#}", held["workers"]);
+    // The one that comes only later may be of the worker that is killed.
+    assert!((29..=30).contains(&connections["established"].as_u64().expect("a number")), "{connections:#}");
     assert!(held["verdicts"][0].as_str().is_some_and(|text| text.contains("1 of 3 workers were lost")));
     let open = || stats(server)["long_connections"]["open"].as_u64().unwrap_or_default();
     wait_for("none is left", || open() == 0 && workers.iter().all(|pid| !is_there(*pid)));
