@@ -54,7 +54,7 @@ fn a_log_has_a_line_for_each_exchange() {
     let ws = url.replace("http://", "ws://");
     let cases: Vec<(&str, Vec<&str>)> = vec![
         ("closed", vec!["-c", "4", "-n", "3000", "--threads", "2", &url]),
-        ("open", vec!["-q", "2000", "-z", "500ms", "--threads", "3", &url]),
+        ("open", vec!["-q", "2000", "-n", "400", "--threads", "3", &url]),
         ("status", vec!["-c", "2", "-n", "50", &bad]),
         ("timeout", vec!["-c", "3", "-n", "6", "--timeout", "50ms", &hang]),
         ("unfinished", vec!["-c", "3", "-z", "100ms", "--grace", "50ms", &hang]),

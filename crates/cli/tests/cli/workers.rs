@@ -113,7 +113,7 @@ fn a_scenario_file_is_divided() {
     std::fs::write(folder.0.join("rows.csv"), format!("id\n{rows}")).expect("a file");
     let file = folder.path("rows.yaml");
     let text = format!(
-        "target: {}\ndata:\n  rows: {{file: rows.csv, pick: next, share: split, at_end: stop}}\nscenarios:\n  all:\n    load: {{users: 6, for: 30s}}\n    steps:\n      - get: /delay/1?id=${{rows.id}}\n",
+        "target: {}\ndata:\n  rows: {{file: rows.csv, pick: next, share: split, at_end: stop}}\nscenarios:\n  all:\n    load: {{users: 6, for: 1h}}\n    steps:\n      - get: /delay/1?id=${{rows.id}}\n",
         server.url
     );
     std::fs::write(&file, text).expect("a file");

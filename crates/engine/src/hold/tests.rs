@@ -1,23 +1,22 @@
 //! Held connections in simulated worlds: whatever the network does, each connection ends in one count, and nothing leaks.
 
-mod peers;
-
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use driver::sim::{Faults, Network, SimDriver, SimSockets};
 use driver::{Driver, Event, Waker};
 use metrics::Held;
 use pacing::{Nanos, Random, Segment};
 use plan::{Flags, HoldFlags};
-use target::{Behavior, SteppedServer};
+use target::SteppedServer;
 
 use super::Orders;
 use super::job::Job;
 use super::shard::{Ends, REPORTS_MAX, Report, run, turn};
 use super::world::{Phase, World};
 use crate::Places;
+
+mod peers;
 
 const TURNS_MAX: u64 = 2_000_000;
 /// After it nobody waits for anything.
@@ -96,7 +95,7 @@ struct Scene {
     count: u64,
     end_after: Nanos,
     /// The target says something to each connection so often.
-    push: Option<Duration>,
+    push: Option<std::time::Duration>,
     /// The target does not run from one instant to another.
     server_freeze: Option<(Nanos, Nanos)>,
     /// The same of ourselves.
@@ -111,7 +110,7 @@ fn carry_out(scene: &Scene) -> Story {
     let server_driver = network.add_host();
     let server_host = server_driver.host();
     let address: SocketAddr = "10.0.0.1:80".parse().expect("an address");
-    let behavior = Behavior { push: scene.push, ..Behavior::default() };
+    let behavior = target::Behavior { push: scene.push, ..target::Behavior::default() };
     let mut server = SteppedServer::start_as(server_driver, address, behavior).expect("a server");
     let mut driver: SimDriver = network.add_host();
     let host = driver.host();

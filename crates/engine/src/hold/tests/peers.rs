@@ -1,6 +1,8 @@
 //! What peers do to held connections, on a network without faults: what they push, and what becomes of all that they lose at once.
 
-use driver::{Event, ListenOptions, Socket, Sockets};
+use std::time::Duration;
+
+use driver::{Driver, Event, ListenOptions, Socket, Sockets};
 use metrics::Failure;
 
 use super::*;
