@@ -10,7 +10,13 @@ import { Tester, start } from "./tester.mjs";
 
 const SCRIPTS = { live, report, search };
 const browser = await start(process.argv[2]);
-for await (const line of createInterface({ input: process.stdin })) {
+const lines = createInterface({ input: process.stdin });
+// Whoever asks has no more pages, or is gone.
+lines.once("close", async () => {
+  await browser.close();
+  process.exit();
+});
+for await (const line of lines) {
   const { name, script, out, given } = JSON.parse(line);
   const tester = await Tester.begin(browser, out, (what) => console.log(`wants ${name}: ${what}`));
   try {
@@ -23,4 +29,3 @@ for await (const line of createInterface({ input: process.stdin })) {
     await tester.end();
   }
 }
-await browser.close();

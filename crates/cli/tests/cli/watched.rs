@@ -254,7 +254,8 @@ fn a_page_starts_nothing_that_is_not_for_it() {
     assert_eq!(paged.post("/api/run/stop", &json!({})).0, 200);
     let over = paged.until("over");
     assert_eq!(over["report"]["changes"].as_array().map(Vec::len), Some(3), "{}", over["report"]["changes"]);
-    // And the next one begins.
+    // And the next one begins, when all of this one is written.
+    wait_for("a run can begin", || paged.get("/api/run")["can_start"] == true);
     assert_eq!(paged.post("/api/runs", &json!({"words": ["-n", "10", "-c", "1", url]})), (200, json!({"run": 2})));
     paged.until("over");
     assert_eq!(paged.get("/api/run/report.json")["requests"]["started"], 10);
