@@ -11,7 +11,8 @@ import { Tester, start } from "./tester.mjs";
 const SCRIPTS = { live, report, search };
 const browser = await start(process.argv[2]);
 const lines = createInterface({ input: process.stdin });
-// Whoever asks has no more pages, or is gone.
+// Whoever asks has no more pages, or is gone and hears nothing.
+process.stdout.on("error", () => {});
 lines.once("close", async () => {
   await browser.close();
   process.exit();
@@ -26,6 +27,7 @@ for await (const line of lines) {
   } catch (error) {
     console.log(`failed ${name}: ${JSON.stringify(String(error.stack || error))}`);
   } finally {
-    await tester.end();
+    // A browser that is gone has none of it.
+    await tester.end().catch(() => {});
   }
 }
