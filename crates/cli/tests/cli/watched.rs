@@ -150,6 +150,7 @@ fn strangers_are_refused() {
     let served = Served::start();
     let url = served.url("/");
     let mut paged = Paged::start(&["-q", "200", "-z", "1h", "--threads", "1", "--web", "-o", "json", &url]);
+    paged.until("running");
     let host = paged.host.clone();
     let asks =
         |extra: &str, host: &str| format!("GET /api/run HTTP/1.1\r\nHost: {host}\r\n{extra}Connection: close\r\n\r\n");
