@@ -70,7 +70,11 @@ impl Command {
         let given = Given(inner);
         match name {
             "run" => Self::Run(Box::new(RunArgs::of(&given))),
-            "demo" => Self::Demo(DemoArgs { driver: DriverArgs::of(&given), view: ViewArgs::of(&given) }),
+            "demo" => Self::Demo(DemoArgs {
+                duration: given.text("duration"),
+                driver: DriverArgs::of(&given),
+                view: ViewArgs::of(&given),
+            }),
             "serve" => Self::Serve(Box::new(ServeArgs::of(&given))),
             "hold" => Self::Hold(Box::new(HoldArgs::of(&given))),
             "doctor" => Self::Doctor(DoctorArgs::of(&given)),
@@ -206,7 +210,7 @@ pub(crate) struct RunArgs {
     pub(crate) strict: bool,
     pub(crate) hdr: Option<String>,
     /// `KIND=WHERE`, where figures go beside the views.
-    pub(crate) exports: Vec<String>,
+    pub(crate) exports: ExportArgs,
     pub(crate) stop_file: Option<String>,
     /// `NAME=VALUE`, for a scenario file.
     pub(crate) vars: Vec<String>,
@@ -236,7 +240,7 @@ impl RunArgs {
             thresholds: given.list("threshold"),
             strict: given.has("strict"),
             hdr: given.text("hdr"),
-            exports: given.list("export"),
+            exports: ExportArgs::of(given),
             stop_file: given.text("stop-file"),
             vars: given.list("var"),
             only: given.list("only"),
@@ -246,6 +250,19 @@ impl RunArgs {
             engine: EngineArgs::of(given),
             view: ViewArgs::of(given),
         }
+    }
+}
+
+/// Figures for other programs.
+#[derive(Clone, Debug)]
+pub(crate) struct ExportArgs {
+    pub(crate) kinds: Vec<String>,
+    pub(crate) wait: Option<String>,
+}
+
+impl ExportArgs {
+    fn of(given: &Given) -> Self {
+        Self { kinds: given.list("export"), wait: given.text("export-wait") }
     }
 }
 
@@ -269,7 +286,7 @@ pub(crate) struct HoldArgs {
     pub(crate) flags: HoldFlags,
     pub(crate) keep: KeepArgs,
     pub(crate) watch: WatchArgs,
-    pub(crate) exports: Vec<String>,
+    pub(crate) exports: ExportArgs,
     pub(crate) stop_file: Option<String>,
     pub(crate) engine: EngineArgs,
     pub(crate) view: ViewArgs,
@@ -289,7 +306,7 @@ impl HoldArgs {
             flags,
             keep: KeepArgs::of(given),
             watch: WatchArgs::of(given),
-            exports: given.list("export"),
+            exports: ExportArgs::of(given),
             stop_file: given.text("stop-file"),
             engine: EngineArgs::of(given),
             view: ViewArgs::of(given),
@@ -341,6 +358,7 @@ impl GrpcArgs {
 /// `onrush demo`.
 #[derive(Debug)]
 pub(crate) struct DemoArgs {
+    pub(crate) duration: Option<String>,
     pub(crate) driver: DriverArgs,
     pub(crate) view: ViewArgs,
 }

@@ -15,9 +15,11 @@ use crate::load::{Load, Prepared};
 use crate::wishes::Wishes;
 use crate::{output, serve};
 
-/// How long the machine is measured, and how long the load is that is shown.
+/// How long the machine is measured, and how long the load is that is shown, unless somebody says otherwise.
 const PROBE_SPAN: Duration = Duration::from_secs(1);
 const SHOWN_SPAN: Duration = Duration::from_secs(5);
+/// The shortest load that shows anything.
+const SPAN_MIN: Duration = Duration::from_millis(100);
 /// The part of what the machine can that is asked of it: server and load share its cores, and both must have time left.
 const SHARE: f64 = 0.15;
 /// However slow the machine is, there is something to see.
@@ -26,6 +28,11 @@ const RATE_MIN: u64 = 100;
 pub(crate) fn demo(args: &DemoArgs) -> Exit {
     let load = Load::new(&args.view);
     let language = load.view.language;
+    let span = args.duration.as_deref().map_or(Ok(SHOWN_SPAN), |text| plan::parse_span("-z", text, SPAN_MIN));
+    let span = match span {
+        Ok(span) => span,
+        Err(error) => return load.refuse(&report::plan_error(&error, language), Exit::Usage),
+    };
     let listen = (IpAddr::V4(Ipv4Addr::LOCALHOST), 0).into();
     let driver = match driver::choose(args.driver.choice()) {
         Ok(driver) => driver.kind,
@@ -42,10 +49,10 @@ pub(crate) fn demo(args: &DemoArgs) -> Exit {
     let flags = Flags { url, user_agent: USER_AGENT.to_owned(), ..Flags::default() };
     let draft = flags.draft().expect("an address makes a URL");
     let engine = EngineArgs { driver: args.driver.clone(), ..EngineArgs::default() };
-    let exit = match measured(&load, &draft, &engine) {
+    let exit = match measured(&load, &draft, &engine, span) {
         Ok(rate) => {
             let mut draft = draft;
-            (draft.load.duration, draft.load.rate) = (Some(SHOWN_SPAN), Some(rate * plan::RATE_UNIT));
+            (draft.load.duration, draft.load.rate) = (Some(span), Some(rate * plan::RATE_UNIT));
             load.carry_out(&draft, &engine, &Wishes::default())
         }
         Err(exit) => exit,
@@ -61,14 +68,14 @@ pub(crate) fn demo(args: &DemoArgs) -> Exit {
     exit
 }
 
-/// A rate that this machine bears: a part of what it does in a second with all its might.
-fn measured(load: &Load, draft: &Draft, engine: &EngineArgs) -> Result<u64, Exit> {
-    let mut draft = draft.clone();
-    draft.load.duration = Some(PROBE_SPAN);
+/// A rate that this machine bears: a part of what it does in a second with all its might. It is no longer measured than it is shown.
+fn measured(load: &Load, draft: &Draft, engine: &EngineArgs, span: Duration) -> Result<u64, Exit> {
+    let (mut draft, span) = (draft.clone(), PROBE_SPAN.min(span));
+    draft.load.duration = Some(span);
     let Prepared { plan, options, .. } = load.prepare(&draft, engine, &Wishes::default())?;
     let probed = engine::run(&plan, &options, &StopHandle::default(), |_| ControlFlow::Continue(()));
     let result = probed.map_err(|error| load.refuse(&report::run_error(&error, load.view.language), Exit::System))?;
-    let done = result.total.counts.finished() as f64 / PROBE_SPAN.as_secs_f64();
+    let done = result.total.counts.finished() as f64 / span.as_secs_f64();
     Ok(rounded((done * SHARE) as u64).max(RATE_MIN))
 }
 

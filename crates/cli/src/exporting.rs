@@ -1,17 +1,42 @@
 //! `--export`: figures for other programs, beside the views.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use engine::StopHandle;
-use export::{Delivery, Environment, Export, ExportError, Exports, SCRAPE_WAIT_MAX};
+use export::{Delivery, Environment, Export, ExportError, Exports};
 use figures::{Held, HeldInterval, Interval, Run, ScenarioPart};
-use plan::Plan;
+use plan::{Need, Plan, PlanError};
 use report::Language;
 
+use crate::args::ExportArgs;
 use crate::output;
 
 /// The variable that holds the secret of InfluxDB.
 pub(crate) const TOKEN: &str = "ONRUSH_EXPORT_TOKEN";
+
+/// What is exported, and how long the end of it may take.
+#[derive(Default)]
+pub(crate) struct ExportWish {
+    pub(crate) kinds: Vec<Export>,
+    wait: Option<Duration>,
+}
+
+impl ExportWish {
+    /// What was typed, or what is wrong with it, in words.
+    pub(crate) fn of(args: &ExportArgs, language: Language) -> Result<Self, String> {
+        const FLAG: &str = "--export-wait";
+        let of_plan = |error: &PlanError| report::plan_error(error, language);
+        let kinds = args.kinds.iter().map(|text| Export::parse(text)).collect::<Result<Vec<_>, _>>();
+        let kinds = kinds.map_err(|error| report::export_error(&error, language))?;
+        let wait = args.wait.as_deref().map(|text| plan::parse_duration(FLAG, text)).transpose();
+        let wait = wait.map_err(|error| of_plan(&error))?;
+        if wait.is_some() && kinds.is_empty() {
+            return Err(of_plan(&PlanError::Needs { flag: FLAG, needed: Need::Export }));
+        }
+        Ok(Self { kinds, wait })
+    }
+}
 
 /// The exports of a load, if there are any.
 #[derive(Default)]
@@ -36,26 +61,29 @@ pub(crate) struct Exported {
 
 impl Exporting {
     /// Opens files and addresses, and says where pages are.
-    pub(crate) fn begin(kinds: &[Export], plan: &Plan, view: (Language, bool)) -> Result<Self, ExportError> {
-        Self::begin_with(kinds, view, |environment| Exports::begin(kinds, &ScenarioPart::none(plan), environment))
+    pub(crate) fn begin(wish: &ExportWish, plan: &Plan, view: (Language, bool)) -> Result<Self, ExportError> {
+        Self::begin_with(wish, view, |environment| Exports::begin(&wish.kinds, &ScenarioPart::none(plan), environment))
     }
 
     /// The same for connections that are held.
-    pub(crate) fn begin_held(kinds: &[Export], view: (Language, bool)) -> Result<Self, ExportError> {
-        Self::begin_with(kinds, view, |environment| Exports::begin_held(kinds, environment))
+    pub(crate) fn begin_held(wish: &ExportWish, view: (Language, bool)) -> Result<Self, ExportError> {
+        Self::begin_with(wish, view, |environment| Exports::begin_held(&wish.kinds, environment))
     }
 
     fn begin_with(
-        kinds: &[Export],
+        wish: &ExportWish,
         (language, is_json): (Language, bool),
         begin: impl FnOnce(&Environment) -> Result<Exports, ExportError>,
     ) -> Result<Self, ExportError> {
-        if kinds.is_empty() {
+        if wish.kinds.is_empty() {
             return Ok(Self::default());
         }
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let environment = Environment { token: variable(TOKEN), step_summary: variable("GITHUB_STEP_SUMMARY") };
-        let exports = begin(&environment)?;
+        let mut exports = begin(&environment)?;
+        if let Some(wait) = wish.wait {
+            exports.wait_at_end(wait);
+        }
         for address in exports.pages() {
             output::note(&language.pick(
                 format!("onrush: figures for Prometheus at http://{address}/metrics"),
@@ -63,7 +91,7 @@ impl Exporting {
             ));
         }
         let has_page = exports.pages().next().is_some();
-        Ok(Self(Some(Active { exports, language, is_json, has_page, is_github: kinds.contains(&Export::Github) })))
+        Ok(Self(Some(Active { exports, language, is_json, has_page, is_github: wish.kinds.contains(&Export::Github) })))
     }
 
     /// Somebody waits for figures, whether the table is read or not.
@@ -113,11 +141,11 @@ impl Exporting {
         let Some(Active { exports, language, is_json, has_page, is_github }) = self.0 else {
             return Exported::default();
         };
-        if has_page {
-            tell_of_page(language);
-        }
-        // A first Ctrl-C that comes now means this wait; one that ended the run does not.
+        // A first Ctrl-C that comes from now on means this wait; one that ended the run does not.
         let was_stopped = stop.is_stopped();
+        if has_page {
+            tell_of_page(exports.page_wait(), language);
+        }
         let has_enough = || stop.is_aborted() || (!was_stopped && stop.is_stopped());
         let (deliveries, text) = finish(exports, language, &has_enough);
         if is_github {
@@ -138,8 +166,8 @@ impl Exporting {
     }
 }
 
-fn tell_of_page(language: Language) {
-    let wait = SCRAPE_WAIT_MAX.as_secs();
+fn tell_of_page(wait: Duration, language: Language) {
+    let wait = wait.as_secs_f64();
     output::note(&language.pick(
         format!("onrush: the run is over; the final figures can be read for up to {wait}s"),
         format!("onrush: 压测已结束；最终数据可在 {wait}s 内读取"),

@@ -36,7 +36,7 @@ const CONNECTIONS_MOST: u64 = 1_000_000;
 const TRIALS_MAX: u64 = 10_000;
 
 /// What a search decides by itself, or cannot use.
-const OF_ONE_RUN: [&str; 25] = [
+const OF_ONE_RUN: [&str; 26] = [
     "requests",
     "duration",
     "rate",
@@ -50,6 +50,7 @@ const OF_ONE_RUN: [&str; 25] = [
     "strict",
     "hdr",
     "export",
+    "export-wait",
     "debug",
     "slowest",
     "log",
@@ -64,7 +65,8 @@ const OF_ONE_RUN: [&str; 25] = [
     "screen",
 ];
 /// The same of connections that are held.
-const OF_ONE_HOLD: [&str; 7] = ["connections", "hold", "interval", "export", "baseline", "fail-if", "screen"];
+const OF_ONE_HOLD: [&str; 8] =
+    ["connections", "hold", "interval", "export", "export-wait", "baseline", "fail-if", "screen"];
 
 /// Whatever can be tried with a load.
 trait Trials {

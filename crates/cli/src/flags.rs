@@ -100,6 +100,7 @@ mod modes {
     pub(super) const CALLS: &[Mode] = &[Run, Ask];
     pub(super) const CTL: &[Mode] = &[Ctl];
     pub(super) const COMPLETIONS: &[Mode] = &[Completions];
+    pub(super) const DEMO: &[Mode] = &[Demo];
     pub(super) const DOCTOR: &[Mode] = &[Doctor];
     pub(super) const DRIVING: &[Mode] = &[Run, Demo, Serve, Hold, Doctor, Selftest, Worker];
     pub(super) const HOLD: &[Mode] = &[Hold];

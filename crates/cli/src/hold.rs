@@ -5,7 +5,6 @@ use std::io::Write;
 use std::sync::Arc;
 
 use engine::{HoldOptions, Holding, Places, StopHandle};
-use export::Export;
 use figures::{Held, HeldInput, HeldInterval};
 use host::{Settings, Situation};
 use plan::{Hold, PlanError};
@@ -15,7 +14,7 @@ use serde_json::Value;
 use crate::args::HoldArgs;
 use crate::consent::Asking;
 use crate::exit::Exit;
-use crate::exporting::Exporting;
+use crate::exporting::{ExportWish, Exporting};
 use crate::keeping::{self, KeepWish, Keeping};
 use crate::load::threads;
 use crate::losses::Losses;
@@ -83,9 +82,9 @@ impl Session {
         };
         let keep = KeepWish::of(&args.keep, false, language).map_err(|text| (text, Exit::Usage))?;
         let keeping = Keeping::begin(&keep, true, machine::now_unix(), language).map_err(|text| (text, Exit::Usage))?;
-        let exports = args.exports.iter().map(|text| Export::parse(text)).collect::<Result<Vec<_>, _>>();
+        let exports = ExportWish::of(&args.exports, language).map_err(|text| (text, Exit::Usage))?;
         let is_json = args.view.output.as_deref() == Some("json");
-        let exporting = exports.and_then(|kinds| Exporting::begin_held(&kinds, (language, is_json)));
+        let exporting = Exporting::begin_held(&exports, (language, is_json));
         let exporting = exporting.map_err(|error| (report::export_error(&error, language), Exit::Usage))?;
         let screen = output::screen(language, args.view.no_color, args.view.full);
         let watching = Watching::begin(&args.watch, &screen).map_err(|text| (text, Exit::Usage))?;

@@ -38,7 +38,7 @@ pub(crate) fn reported(args: &RunArgs) -> Option<&'static str> {
         ("--html", args.keep.html.is_some()),
         ("--save", args.keep.save),
         ("--baseline", args.keep.baseline.is_some()),
-        ("--export", !args.exports.is_empty()),
+        ("--export", !args.exports.kinds.is_empty()),
         ("--log", args.log.log.is_some()),
         ("--slowest", args.log.slowest.is_some()),
     ];

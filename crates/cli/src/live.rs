@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use engine::{Control, StopHandle};
-use export::{Export, ExportError};
+use export::ExportError;
 use figures::{Changed, Interval, Note, Run, Watch};
 use metrics::{Snapshot, Threshold};
 use pacing::change::Change;
@@ -14,7 +14,7 @@ use report::{About, HdrLog, Json, Language, Screen, Showing, Table};
 use serde_json::Value;
 
 use crate::bygone::Bygone;
-use crate::exporting::Exporting;
+use crate::exporting::{ExportWish, Exporting};
 use crate::files::{Files, NotWritten};
 use crate::hopeless::Hopeless;
 use crate::keeping::Keeping;
@@ -155,8 +155,8 @@ impl<'a> Live<'a> {
     }
 
     /// Figures go to other programs too.
-    pub(crate) fn export(&mut self, kinds: &[Export]) -> Result<(), ExportError> {
-        self.exports = Exporting::begin(kinds, self.plan, (self.view.language, self.view.is_json))?;
+    pub(crate) fn export(&mut self, wish: &ExportWish) -> Result<(), ExportError> {
+        self.exports = Exporting::begin(wish, self.plan, (self.view.language, self.view.is_json))?;
         Ok(())
     }
 
@@ -343,3 +343,6 @@ impl<'a> Live<'a> {
         output::write_stdout(&summary, language)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -13,6 +13,7 @@ use report::{Language, Showing};
 use crate::args::{EngineArgs, RunArgs, ViewArgs};
 use crate::consent::{self, Asking, Way};
 use crate::exit::Exit;
+use crate::exporting::ExportWish;
 use crate::files::Files;
 use crate::keeping::{self, KeepWish, Keeping};
 use crate::live::{Live, View};
@@ -131,9 +132,8 @@ impl Load {
             Ok(tracing) => tracing,
             Err(error) => return Err(self.refuse(&report::plan_error(&error, self.view.language), Exit::Usage)),
         };
-        let exports = args.exports.iter().map(|text| Export::parse(text)).collect::<Result<_, _>>();
-        let exports =
-            exports.map_err(|error| self.refuse(&report::export_error(&error, self.view.language), Exit::Usage))?;
+        let exports = ExportWish::of(&args.exports, self.view.language);
+        let exports = exports.map_err(|text| self.refuse(&text, Exit::Usage))?;
         let keep = KeepWish::of(&args.keep, args.file().is_some(), self.view.language)
             .map_err(|text| self.refuse(&text, Exit::Usage))?;
         Ok(Wishes {
@@ -224,7 +224,7 @@ impl Load {
             return self.refuse(&text, Exit::Usage);
         }
         // Before the load: nobody wants to learn after an hour that the report has no place.
-        let others = wishes.tracing.path().into_iter().chain(wishes.exports.iter().filter_map(Export::file));
+        let others = wishes.tracing.path().into_iter().chain(wishes.exports.kinds.iter().filter_map(Export::file));
         let others: Vec<&str> = others.chain(wishes.keep.page()).collect();
         let files = match Files::open(self.json_file.as_deref(), wishes.hdr_file.as_deref(), &others) {
             Ok(files) => files,
@@ -428,7 +428,7 @@ impl Load {
             && wishes.hdr_file.is_none()
             && !wishes.keep.wants_any()
             && !wishes.tracing.is_logged()
-            && wishes.exports.is_empty()
+            && wishes.exports.kinds.is_empty()
         {
             Exit::Done
         } else if counts.connections_established() == 0 {

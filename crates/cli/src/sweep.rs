@@ -29,13 +29,14 @@ const REPEAT: u64 = 3;
 /// The order of the runs is drawn from this.
 const SEED: u64 = 1;
 /// What a run of a sweep has no place for.
-const OF_ONE_RUN: [&str; 16] = [
+const OF_ONE_RUN: [&str; 17] = [
     "threshold",
     "debug",
     "show-failures",
     "show-secrets",
     "hdr",
     "export",
+    "export-wait",
     "log",
     "log-only",
     "log-share",

@@ -1,11 +1,11 @@
 //! What is wanted of a load beside its plan.
 
-use export::Export;
 use metrics::Threshold;
 use plan::{Plan, Reach};
 
 use crate::args::WatchArgs;
 use crate::bygone::Bygone;
+use crate::exporting::ExportWish;
 use crate::keeping::KeepWish;
 use crate::request_log::Tracing;
 use crate::watching;
@@ -17,7 +17,7 @@ pub(crate) struct Wishes {
     pub(crate) is_strict: bool,
     pub(crate) hdr_file: Option<String>,
     pub(crate) keep: KeepWish,
-    pub(crate) exports: Vec<Export>,
+    pub(crate) exports: ExportWish,
     /// One exchange is shown, and no load follows.
     pub(crate) is_debug: bool,
     pub(crate) shows_failures: bool,

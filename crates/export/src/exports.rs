@@ -64,6 +64,8 @@ pub struct Exports {
     totals: Totals,
     /// The last instant that was told.
     at_unix: Duration,
+    /// How long the end may take, where it is not the usual time.
+    end_wait: Option<Duration>,
 }
 
 impl Exports {
@@ -92,7 +94,7 @@ impl Exports {
                 return Err(ExportError::Twice { place: kind.place() });
             }
         }
-        let mut exports = Self { all: Vec::new(), totals, at_unix: Duration::ZERO };
+        let mut exports = Self { all: Vec::new(), totals, at_unix: Duration::ZERO, end_wait: None };
         let told = exports.told(None, None);
         for kind in kinds {
             let way = begin_one(kind, &told, environment)?;
@@ -102,6 +104,17 @@ impl Exports {
             exports.all.push((kind.clone(), way));
         }
         Ok(exports)
+    }
+
+    /// When the run is over, queues and pages have this time instead of [`END_WAIT_MAX`] and [`SCRAPE_WAIT_MAX`].
+    pub fn wait_at_end(&mut self, wait: Duration) {
+        self.end_wait = Some(wait);
+    }
+
+    /// How long a page stays when the run is over.
+    #[must_use]
+    pub fn page_wait(&self) -> Duration {
+        self.end_wait.unwrap_or(SCRAPE_WAIT_MAX)
     }
 
     /// The pages that are shown, each where it is.
@@ -155,7 +168,7 @@ impl Exports {
 
     fn end(mut self, suite: &str, page: &str, has_enough: &dyn Fn() -> bool) -> Vec<Delivery> {
         let told = self.told(None, None);
-        let (queues_by, page_by) = (Deadline::after(END_WAIT_MAX), Deadline::after(SCRAPE_WAIT_MAX));
+        let (queues_by, page_by) = (Deadline::after(self.end_wait.unwrap_or(END_WAIT_MAX)), Deadline::after(self.page_wait()));
         for (_, way) in &self.all {
             match way {
                 Way::Page(page) => page.show(&told, true),

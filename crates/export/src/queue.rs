@@ -13,7 +13,7 @@ use crate::totals::Totals;
 
 /// Intervals that wait for a far end: a minute of the usual ones. More would only hold memory for who is gone.
 pub const QUEUE_MAX: usize = 64;
-/// How long all that is left may take when the run is over.
+/// How long all that is left may take when the run is over, unless somebody says otherwise.
 pub const END_WAIT_MAX: Duration = Duration::from_secs(5);
 /// How often a wait looks whether somebody has had enough of it.
 pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(100);

@@ -16,7 +16,7 @@ use crate::prometheus::{Style, text};
 use crate::queue::{LOOK_EVERY, Told};
 use listener::{Bounded, Bounds, WhenFull};
 
-/// How long the page stays when the run is over and nobody reads it.
+/// How long the page stays when the run is over and nobody reads it, unless somebody says otherwise.
 pub const SCRAPE_WAIT_MAX: Duration = Duration::from_secs(15);
 /// A scraper has one connection, and a person a few; Prometheus sends 500 bytes, and comes every minute at least.
 const BOUNDS: Bounds = Bounds {

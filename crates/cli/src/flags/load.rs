@@ -61,6 +61,10 @@ pub(super) const ROWS: &[Row] = &[
         "How long to start requests, like 10s, 2m, 1h30m [default: 10s without -n]",
         "压测时长，如 10s、2m、1h30m [默认：没有 -n 时为 10s]",
     ),
+    flag("duration", Kind::Number("TIME"), modes::DEMO)
+        .short('z')
+        .common()
+        .help("How long the load is that is shown [default: 5s]", "所展示的压测时长 [默认：5s]"),
     flag("rate", Kind::Number("RATE"), modes::RUN).short('q').common().help(
         "Requests to start per second in total, however fast the target answers (open model): 5000, 100/m, 2.5/s",
         "每秒总共发起的请求数（QPS），不受服务端快慢影响（开放模型）：5000、100/m、2.5/s",

@@ -144,6 +144,10 @@ pub(super) const VIEW: &[Row] = &[
         "Give the figures to other programs while the load runs: prometheus=ADDRESS:PORT, remote-write=URL, otlp=URL, influx=URL, statsd=HOST:PORT, dogstatsd=HOST:PORT, csv=FILE, junit=FILE or github; may be repeated",
         "压测期间把数据提供给其他程序：prometheus=地址:端口、remote-write=URL、otlp=URL、influx=URL、statsd=主机:端口、dogstatsd=主机:端口、csv=文件、junit=文件 或 github；可重复",
     ),
+    flag("export-wait", Kind::Number("TIME"), modes::LOADS).help(
+        "How long exports may take when the run is over; a page of Prometheus is not kept longer for its last reader [default: 5s, and 15s for a page]",
+        "运行结束后导出最多还可用多久；Prometheus 页面等待最后一次读取的时间也以此为限 [默认：5s，页面为 15s]",
+    ),
     flag("slowest", Kind::Number("N"), modes::RUN).help(
         "Show the N slowest requests with their instants, up to 1000",
         "显示最慢的 N 个请求及其时刻，最多 1000 个",

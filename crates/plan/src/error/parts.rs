@@ -35,6 +35,9 @@ pub enum Need {
     /// A file of scenarios.
     #[error("a scenario file, like: onrush run FILE.yaml")]
     File,
+    /// Figures for other programs.
+    #[error("--export, whose end it bounds")]
+    Export,
     /// Redirects are followed.
     #[error("--location, which follows redirects")]
     Location,

@@ -157,6 +157,7 @@ fn said(error: &PlanError, language: Language) -> String {
         }
         PlanError::Needs { flag, needed: Need::Http } => format!("{flag} 需要 http:// 或 https:// 开头的 URL"),
         PlanError::Needs { flag, needed: Need::File } => format!("{flag} 需要场景文件，如：onrush run FILE.yaml"),
+        PlanError::Needs { flag, needed: Need::Export } => format!("{flag} 需要同时给出 --export"),
         PlanError::Needs { flag, needed: Need::Location } => format!("{flag} 需要同时给出 --location（跟随重定向）"),
         PlanError::Needs { flag, needed: Need::Rate } => format!("{flag} 需要同时给出速率（-q 或 --stages）"),
         PlanError::Needs { flag, needed: Need::Stages } => format!("{flag} 需要同时给出 --stages"),
