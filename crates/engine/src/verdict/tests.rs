@@ -69,6 +69,15 @@ fn each_limit_has_its_signs() {
     assert_eq!((full.limit, full.is_spoiled()), (Limit::Link, false));
 }
 
+/// Ten users that pause: starts wait for one of them, and the target has a tenth of their time.
+#[test]
+fn users_that_pause_are_told_from_a_slow_target() {
+    let verdict = judge(&plan(Some("1000")), &seen(0, 500, 1), &[spent(300, 10)], None);
+    assert_eq!((verdict.limit, verdict.users_can_per_s), (Limit::Users, None));
+    let slow = judge(&plan(Some("1000")), &seen(0, 500, 6), &[spent(300, 10)], None);
+    assert_eq!(slow.limit, Limit::Target);
+}
+
 /// A thread whose ticks came so late, in milliseconds.
 fn late(ticks: &[u64]) -> ShardUse {
     let mut spent = spent(100, 0);

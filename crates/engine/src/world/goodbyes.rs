@@ -159,3 +159,6 @@ impl World {
         sockets.close(socket);
     }
 }
+
+#[cfg(test)]
+mod tests;

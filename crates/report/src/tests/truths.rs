@@ -48,6 +48,30 @@ fn no_lateness_is_no_evidence() {
     }
 }
 
+/// Users that pause had little to do with the target: neither it nor their connections are blamed.
+#[test]
+fn users_that_pause_are_named() {
+    let [en, zh] = shown(seen(200, &[]), |result| {
+        (result.verdict.limit, result.verdict.users_can_per_s) = (Limit::Users, None);
+    });
+    assert!(line(&en, "Verdict").contains("the users were the limit: starts waited for one of "), "{en}");
+    assert!(line(&en, "Verdict").contains("(they pause); 100/s of 100/s requested"), "{en}");
+    assert!(line(&zh, "结论").contains("瓶颈在用户数：请求等待"), "{zh}");
+}
+
+#[test]
+fn a_server_that_goes_away_is_told_with_one_figure() {
+    let [en, zh] = [Language::En, Language::Zh].map(|language| {
+        let mut result = result(seen(200, &[(Failure::ConnectRefused, 30)]));
+        (result.asked_per_s, result.verdict.limit, result.verdict.unanswered) = (Some(100.0), Limit::Target, 30);
+        let mut run = run(&open_plan(), result);
+        run.notes.push(figures::Note::Refused { address: run.address, count: 30, places: Vec::new() });
+        summary(&run, Screen { language, ..SCREEN })
+    });
+    assert!(line(&en, "Verdict").contains("the target stopped taking connections: 30 new ones were refused"), "{en}");
+    assert!(line(&zh, "结论").contains("被测服务停止接受连接：有过响应之后又拒绝了 30 个新连接"), "{zh}");
+}
+
 #[test]
 fn redirects_are_no_starts_of_the_plan() {
     let mut total = seen(600, &[]);
