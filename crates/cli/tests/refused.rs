@@ -34,7 +34,7 @@ fn onrush_without_io_uring(args: &[&str]) -> Output {
 
 #[test]
 fn the_run_goes_on_with_poll_and_says_so() {
-    let output = onrush_without_io_uring(&["demo", "--quiet"]);
+    let output = onrush_without_io_uring(&["demo", "-z", "200ms", "--quiet"]);
     let page = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert!(page.contains("driver poll (io_uring is not available: Operation not permitted"), "{page}");

@@ -5,13 +5,13 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 use wire::websocket::{self, Heard, Opening, Role, Scratch, Session, Terms};
 
 use crate::binary::Served;
-use crate::closed_port;
+use crate::{closed_port, listens};
 
 /// Python with the cases (`cargo xtask test` installs it).
 fn kosoku() -> PathBuf {
@@ -24,12 +24,16 @@ fn kosoku() -> PathBuf {
 const LEFT_OUT: [&str; 3] = ["9.*", "12.*", "13.*"];
 const BASE_CASES: usize = 247;
 
-struct Ends(Child);
+/// The cases under their time limit.
+struct Limited(Child);
 
-impl Drop for Ends {
+impl Drop for Limited {
     fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        // It may have ended by itself. `timeout` gives a SIGTERM on to what it runs, and cannot do so when it is killed.
+        if matches!(self.0.try_wait(), Ok(None)) {
+            let _ = Command::new("kill").arg(self.0.id().to_string()).status();
+            let _ = self.0.wait();
+        }
     }
 }
 
@@ -119,14 +123,11 @@ fn client_passes(name: &str, cases: &[String], count: usize) {
 /// The client's side in all cases; gives where the report is, and how each case ended here.
 fn client_in(name: &str, cases: &[String], count: usize) -> (PathBuf, Vec<String>) {
     let folder = folder(name);
-    let address = format!("127.0.0.1:{}", closed_port());
+    let port = closed_port();
+    let address = format!("127.0.0.1:{port}");
     let server = run(&["-m", "fuzzingserver", &address], &folder, cases).spawn().expect("the cases start");
-    let mut server = Ends(server);
-    let since = Instant::now();
-    while TcpStream::connect(&address).is_err() {
-        assert!(since.elapsed() < Duration::from_secs(20), "the cases do not listen");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    let mut server = Limited(server);
+    listens(&mut server.0, port);
     let run = |case| echo(&address, &format!("/runCase?case={case}&agent=onrush"));
     let endings = (1..=count).map(|case| format!("{case}: {}", run(case))).collect();
     echo(&address, "/updateReports?agent=onrush");

@@ -3,23 +3,19 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use wire::websocket::{self, Heard, Role, Scratch, Session, Terms};
 
 use crate::binary::{onrush, output, report, text};
 use crate::raw::opening_of;
-use crate::signal;
-
-/// What a peer has to say, it says within this time on any machine.
-const PATIENCE: Duration = Duration::from_secs(30);
+use crate::{Ends, line_with, next_of, side_by_side, signal};
 
 /// A server on ws, and the lines that it says.
 struct Node {
-    child: Child,
+    _child: Ends,
     said: Receiver<String>,
     url: String,
 }
@@ -39,27 +35,20 @@ impl Node {
         let (say, said) = channel();
         let out = BufReader::new(child.stdout.take().expect("a pipe"));
         std::thread::spawn(move || out.lines().map_while(Result::ok).try_for_each(|line| say.send(line)));
-        let first: String = said.recv_timeout(PATIENCE).expect("a line");
+        let first: String = next_of(&said, "the server says where it listens");
         let port = first.strip_prefix("listening ").expect("the port");
-        Self { child, url: format!("ws://127.0.0.1:{port}/"), said }
+        Self { _child: Ends(child), url: format!("ws://127.0.0.1:{port}/"), said }
     }
 
     /// The next lines that begin with a word, without it.
     fn lines(&self, word: &str, count: usize) -> Vec<String> {
         let mut lines = Vec::new();
         while lines.len() < count {
-            let line = self.said.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("{count} x {word}: {lines:?}"));
+            let line = next_of(&self.said, &format!("{count} x {word}, and there are: {lines:?}"));
             assert!(!line.starts_with("error"), "{line}");
             lines.extend(line.strip_prefix(word).map(|rest| rest.trim().to_owned()));
         }
         lines
-    }
-}
-
-impl Drop for Node {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 
@@ -75,7 +64,7 @@ fn every_end_of_a_load_is_said() {
         &["-n", "200", "-c", "8"],
         &["-z", "200ms", "-c", "8"],
         &["-z", "200ms", "-c", "8", "--threads", "3"],
-        &["-q", "400/s", "-z", "250ms", "-c", "8"],
+        &["-q", "400/s", "-z", "200ms", "-c", "8"],
         &["-n", "8", "-c", "8", "--ws-type", "ping"],
         &["-n", "80", "-c", "8", "--no-answer"],
         &["--stages-of", "users", "--stages", "8:50ms,2:50ms,2:100ms"],
@@ -105,10 +94,18 @@ fn a_signal_ends_conversations_in_order_too() {
     on_both(|driver| {
         // The first lets what is in flight come, the second ends at once.
         for signals in [1, 2] {
-            let args = ["-z", "60s", "-c", "8", "-d", "x", "--driver", driver, "--output", "json", &node.url];
-            let child = onrush(&args).stdout(Stdio::piped()).spawn().expect("the binary starts");
+            let args = ["-z", "1h", "-c", "8", "-d", "x", "--driver", driver, "--output", "json", &node.url];
+            let mut command = onrush(&args);
+            let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts");
             node.lines("agreed", 8);
-            (0..signals).for_each(|_| signal(&child, "-INT"));
+            let mut said = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+            for number in 0..signals {
+                signal(&child, "-INT");
+                // Two signals that come together are one.
+                if number + 1 < signals {
+                    line_with(&mut said, "Ctrl-C again");
+                }
+            }
             let done = child.wait_with_output().expect("it ends");
             assert_eq!(report(&done)["stopped"], true);
             assert_eq!(node.lines("closed", 8), ["1000"; 8], "{driver} {signals}");
@@ -123,19 +120,22 @@ fn what_is_not_answered_is_left_in_order() {
     let node = Node::start(&json!({ "mute": true }));
     on_both(|driver| {
         let common = ["-c", "4", "-d", "x", "--driver", driver, "--output", "json", &node.url];
-        let seen = report(&output(&[&["-z", "300ms", "--grace", "100ms"][..], &common].concat()));
-        let established = &seen["connections"]["established"];
-        assert_eq!(&seen["requests"]["unfinished"], established, "{seen:#}");
-        let count = established.as_u64().expect("a count") as usize;
-        assert_eq!(node.lines("closed", count), vec!["1000"; count], "{driver}");
+        let mut command = onrush(&[&["-z", "1h", "--grace", "100ms"][..], &common].concat());
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the binary starts");
+        node.lines("heard", 4);
+        signal(&child, "-INT");
+        let seen = report(&child.wait_with_output().expect("it ends"));
+        let counts = (&seen["connections"]["established"], &seen["requests"]["unfinished"]);
+        assert_eq!(counts, (&4.into(), &4.into()), "{seen:#}");
+        assert_eq!(node.lines("closed", 4), ["1000"; 4], "{driver}");
         let seen = report(&output(&[&["-n", "8", "-t", "100ms"][..], &common].concat()));
         assert_eq!(seen["failures"][0]["reason"], "timeout", "{seen:#}");
         assert_eq!(node.lines("closed", 8), ["1000"; 8], "{driver}");
     });
 }
 
-/// An echo that neither agrees to a close nor ends: tells the codes of closes, and how long each connection lasted behind them.
-fn stubborn() -> (String, Receiver<(Option<u16>, Duration)>) {
+/// An echo that neither agrees to a close nor ends: tells the code of each close when its connection ends.
+fn stubborn() -> (String, Receiver<Option<u16>>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("ws://{}/", listener.local_addr().expect("an address"));
     let (say, said) = channel();
@@ -148,7 +148,7 @@ fn stubborn() -> (String, Receiver<(Option<u16>, Duration)>) {
     (url, said)
 }
 
-fn echo_without_end(mut stream: TcpStream) -> Option<(Option<u16>, Duration)> {
+fn echo_without_end(mut stream: TcpStream) -> Option<Option<u16>> {
     let asked = opening_of(&mut stream)?;
     let mut bytes = [0; 4096];
     let mut out = Vec::new();
@@ -160,8 +160,7 @@ fn echo_without_end(mut stream: TcpStream) -> Option<(Option<u16>, Duration)> {
         stream.write_all(&std::mem::take(&mut out)).ok()?;
         let count = stream.read(&mut bytes).unwrap_or(0);
         if count == 0 {
-            let (code, since): (_, Instant) = closed?;
-            return Some((code, since.elapsed()));
+            return closed;
         }
         let mut rest = &mut bytes[..count];
         while closed.is_none() {
@@ -173,7 +172,7 @@ fn echo_without_end(mut stream: TcpStream) -> Option<(Option<u16>, Duration)> {
                         Heard::Message { kind, bytes, .. } => {
                             websocket::push_message(kind, false, None, bytes, &mut out);
                         }
-                        Heard::Close { code, .. } => closed = Some((code, Instant::now())),
+                        Heard::Close { code, .. } => closed = Some(code),
                         _ => {}
                     }
                     rest = &mut rest[taken..];
@@ -192,10 +191,7 @@ fn who_does_not_agree_is_left_in_time() {
         let seen = report(&done);
         assert_eq!((&seen["requests"]["succeeded"], &seen["requests"]["failed"]), (&30.into(), &0.into()), "{seen:#}");
         for _ in 0..3 {
-            let (code, waited) = said.recv_timeout(PATIENCE).expect("an end");
-            assert_eq!(code, Some(1_000), "{driver}");
-            // A quarter of a second, on the server's clock, which may run behind.
-            assert!(waited > Duration::from_millis(100) && waited < PATIENCE, "{driver}: {waited:?}");
+            assert_eq!(next_of(&said, "the end of a connection"), Some(1_000), "{driver}");
         }
     });
 }
@@ -232,7 +228,8 @@ fn why_a_server_closes_is_told() {
         ),
         (json!({}), None, "no code: it gave no code", "无代码"),
     ];
-    for (mut close, code, en, zh) in cases {
+    side_by_side(&cases, |(close, code, en, zh)| {
+        let (mut close, code) = (close.clone(), *code);
         let reason = close["reason"].clone();
         close["after"] = 2.into();
         let node = Node::start(&json!({ "close": close }));
@@ -247,7 +244,7 @@ fn why_a_server_closes_is_told() {
             assert_eq!(failure["reason"], "websocket-close", "{failure}");
             assert_eq!(failure["detail"], code.unwrap_or(1_005).to_string(), "{failure}");
             assert_eq!(failure["count"], closes);
-            for (language, says) in [("en_US.UTF-8", en), ("zh_CN.UTF-8", zh)] {
+            for (language, says) in [("en_US.UTF-8", *en), ("zh_CN.UTF-8", *zh)] {
                 let done = onrush(&args).env("LANG", language).output().expect("the binary starts");
                 let page = text(&done.stdout);
                 assert!(page.contains(says), "{language}: {says}: {page}");
@@ -257,19 +254,19 @@ fn why_a_server_closes_is_told() {
                 assert!(reason.is_null() || page.contains(&sample), "{sample}: {page}");
             }
         });
-    }
+    });
 }
 
 /// A close between messages fails nothing, and is told too. One that comes with the answer is before the next message, however slow
 /// a machine is; one that comes a moment later may cross with it, and then that message is lost.
 #[test]
 fn a_close_between_messages_is_no_failure() {
-    for (when, may_cross) in [(json!({ "together": true }), false), (json!({ "later": 1 }), true)] {
+    for (when, may_cross) in [(json!({ "together": true }), false), (json!({ "later": true }), true)] {
         let mut close = json!({ "code": 4001, "reason": "idle" });
         close.as_object_mut().expect("an object").append(&mut when.as_object().expect("an object").clone());
         let node = Node::start(&json!({ "close": close }));
         on_both(|driver| {
-            let load = ["-q", "5/s", "-z", "1s", "-c", "1", "-d", "x"];
+            let load = ["-q", "20/s", "-n", "5", "-c", "1", "-d", "x"];
             let seen = report(&output(&[&load[..], &["--driver", driver, "--output", "json", &node.url]].concat()));
             let [succeeded, failed] =
                 ["succeeded", "failed"].map(|name| seen["requests"][name].as_u64().expect("a count"));
@@ -307,7 +304,8 @@ fn compression_is_agreed_on_with_every_setting_of_ws() {
     let (file, end) = (folder.join("message"), "the very end");
     std::fs::write(&file, line.repeat(30) + end).expect("a file");
     let message = format!("@{}", file.display());
-    for mut setting in settings {
+    side_by_side(&settings, |setting| {
+        let mut setting = setting.clone();
         setting["threshold"] = 0.into();
         let node = Node::start(&json!({ "perMessageDeflate": setting }));
         on_both(|driver| {
@@ -328,9 +326,10 @@ fn compression_is_agreed_on_with_every_setting_of_ws() {
                 "-c",
                 "3",
                 "--hold",
-                "300ms",
-                "--every",
                 "100ms",
+                "--once",
+                "--grace",
+                "120s",
                 "--ws-deflate",
                 "-d",
                 &message,
@@ -345,9 +344,9 @@ fn compression_is_agreed_on_with_every_setting_of_ws() {
             let held = report(&held);
             let (connections, messages) = (&held["connections"], &held["messages"]);
             assert_eq!((&connections["lost"], &messages["refused"]), (&0.into(), &0.into()), "{setting}: {held:#}");
-            assert!(messages["answered"].as_u64() > Some(0), "{setting} {driver}: {held:#}");
+            assert_eq!(messages["answered"], 3, "{setting} {driver}: {held:#}");
             assert_eq!(node.lines("closed", 3), ["1000"; 3], "{setting} {driver}");
         });
-    }
+    });
     let _ = std::fs::remove_dir_all(&folder);
 }

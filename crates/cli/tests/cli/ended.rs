@@ -1,12 +1,13 @@
 //! Loads that are ended from outside: what was measured until then is told all the same.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-use crate::{Folder, Served, onrush, output, signal, text};
+use crate::seen::until;
+use crate::{Ends, Folder, Served, onrush, output, signal, text};
 
 /// The program with SIGHUP as it is in a terminal: whoever runs the tests may have it ignored, which is inherited.
 fn in_terminal(words: &[&str]) -> Command {
@@ -105,15 +106,13 @@ fn nohup_outlives_the_terminal() {
 
 /// What was started only to be refused is ended if it was not.
 fn refused(words: &[&str]) -> Output {
-    let mut child: Child = onrush(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
-    for _ in 0..200 {
-        if child.try_wait().expect("it can be asked").is_some() {
-            return child.wait_with_output().expect("it ended");
-        }
-        std::thread::sleep(std::time::Duration::from_millis(100));
-    }
-    signal(&child, "-INT");
-    panic!("it went on: {words:?} {:?}", child.wait_with_output());
+    let child = onrush(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut child = Ends(child);
+    until("it is refused", || child.0.try_wait().expect("it can be asked").is_some());
+    let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+    child.0.stdout.take().expect("a pipe").read_to_end(&mut stdout).expect("what it said");
+    child.0.stderr.take().expect("a pipe").read_to_end(&mut stderr).expect("what it said");
+    Output { status: child.0.wait().expect("it ended"), stdout, stderr }
 }
 
 #[test]

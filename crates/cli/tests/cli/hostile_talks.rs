@@ -3,24 +3,23 @@
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::process::{Child, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
 
 use wire::websocket::{self, Deflater, Kind, Opcode};
 
-use crate::binary::{onrush, report};
-use crate::hostile::peak_kib;
+use crate::binary::report;
+use crate::hostile::most_held;
 use crate::raw::opening_of;
+use crate::side_by_side;
 
 /// With three connections, all programs and buffers included.
 const RESIDENT_KIB_MAX: u64 = 150 * 1024;
 const CONNECTIONS: u64 = 3;
 /// What a check looks at.
 const LIMIT: usize = plan::CHECKED_BODY_BYTES_MAX;
-/// Far more than may be resident.
-const HUGE: usize = 200 << 20;
+/// Three of these are twice what may be resident.
+const HUGE: usize = 100 << 20;
 
 /// What a server sends when it is asked: the same to everybody, one piece after the other.
 type Pieces = Arc<dyn Fn(&mut dyn FnMut(&[u8]) -> bool) + Send + Sync>;
@@ -71,17 +70,6 @@ fn serve(mut stream: TcpStream, extensions: &str, is_unasked: bool, pieces: &Pie
             return None;
         }
     }
-}
-
-/// The most memory that a child has had, in KiB, looked at until it ends.
-fn watch(child: &mut Child) -> u64 {
-    let (mut most, since) = (0, Instant::now());
-    while child.try_wait().expect("a child").is_none() {
-        most = most.max(peak_kib(child).unwrap_or(0));
-        assert!(since.elapsed() < Duration::from_secs(100), "it does not end");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    most
 }
 
 const NOT_COMPRESSED: &str = "";
@@ -198,10 +186,16 @@ fn cases() -> Vec<Case> {
         case("a frame of the limit", NOT_COMPRESSED, frame_of(LIMIT), "check", each * LIMIT),
         case("a byte more", NOT_COMPRESSED, frame_of(LIMIT + 1), "body-limit", each * LIMIT),
         case("fragments", NOT_COMPRESSED, fragments_of(1_000, HUGE / 1_000, false), "body-limit", HUGE),
-        case("fragments of a byte", NOT_COMPRESSED, fragments_of(1, LIMIT + (1 << 20), false), "body-limit", 3 * LIMIT),
+        case(
+            "fragments of four bytes",
+            NOT_COMPRESSED,
+            fragments_of(4, LIMIT / 4 + (1 << 18), false),
+            "body-limit",
+            3 * LIMIT,
+        ),
         case("pings between", NOT_COMPRESSED, fragments_of(5_000, HUGE / 5_000, true), "body-limit", HUGE),
-        case("a bomb", EACH_BY_ITSELF, bomb_of(5 * HUGE, 1), "body-limit", 0),
-        case("a bomb in pieces", EACH_BY_ITSELF, bomb_of(5 * HUGE, 1_000), "body-limit", 0),
+        case("a bomb", EACH_BY_ITSELF, bomb_of(2 * HUGE, 1), "body-limit", 0),
+        case("a bomb in pieces", EACH_BY_ITSELF, bomb_of(2 * HUGE, 1_000), "body-limit", 0),
         case("a bomb with context", WITH_CONTEXT, bomb_of(2 * HUGE, 3), "body-limit", 0),
         case("a bomb of the limit", EACH_BY_ITSELF, bomb_of(LIMIT, 1), "check", 0),
         case("stored", EACH_BY_ITSELF, stored_of(HUGE), "body-limit", HUGE),
@@ -224,19 +218,18 @@ fn cases() -> Vec<Case> {
 
 #[test]
 fn whoever_looks_at_messages_keeps_no_more_than_it_may() {
-    for case in cases() {
-        for driver in ["uring", "poll"] {
+    let cases = cases();
+    side_by_side(&["uring", "poll"], |&driver| {
+        for case in &cases {
             let server = Hostile::start(case.extensions, case.is_unasked, case.pieces.clone());
             let (url, count) = (format!("ws://127.0.0.1:{}/", server.port), CONNECTIONS.to_string());
-            let args =
-                ["-n", &count, "-c", &count, "-d", "x", "-t", "120s", "--driver", driver, "--output", "json", &url];
+            let args = ["-n", &count, "-c", &count, "-d", "x", "-t", "1h", "--driver", driver, &url];
             let deflate: &[&str] = if case.extensions.is_empty() { &[] } else { &["--ws-deflate"] };
             let args = [case.flags, deflate, &args].concat();
-            let mut child = onrush(&args).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
             let name = case.name;
-            let most = watch(&mut child);
-            assert!(most > 0 && most <= RESIDENT_KIB_MAX, "{name} {driver}: {most} KiB");
-            let seen = report(&child.wait_with_output().expect("it ends"));
+            let (most, done) = most_held(&args, &|| false);
+            assert!(most <= RESIDENT_KIB_MAX, "{name} {driver}: {most} KiB");
+            let seen = report(&done);
             let failures = seen["failures"].as_array().expect("a list");
             let reasons: Vec<&str> = failures
                 .iter()
@@ -247,19 +240,20 @@ fn whoever_looks_at_messages_keeps_no_more_than_it_may() {
             let sent = server.sent.load(Ordering::Relaxed);
             assert!(sent >= case.sent_min, "{name} {driver}: {sent} bytes are not enough to show anything");
         }
-    }
+    });
 }
 
 /// Those that are held look at messages too.
 #[test]
 fn held_connections_keep_no_more_either() {
-    for (name, extensions, pieces) in [
+    let cases: [(_, _, Pieces); 4] = [
         ("a huge frame", NOT_COMPRESSED, frame_of(HUGE)),
         ("fragments", NOT_COMPRESSED, fragments_of(1_000, HUGE / 1_000, false)),
-        ("a bomb", EACH_BY_ITSELF, bomb_of(5 * HUGE, 1)),
+        ("a bomb", EACH_BY_ITSELF, bomb_of(2 * HUGE, 1)),
         ("a bomb with context", WITH_CONTEXT, bomb_of(2 * HUGE, 3)),
-    ] {
-        for driver in ["uring", "poll"] {
+    ];
+    side_by_side(&["uring", "poll"], |&driver| {
+        for &(name, extensions, ref pieces) in &cases {
             let server = Hostile::start(extensions, false, pieces.clone());
             let (url, count) = (format!("ws://127.0.0.1:{}/", server.port), CONNECTIONS.to_string());
             let deflate: &[&str] = if extensions.is_empty() { &[] } else { &["--ws-deflate"] };
@@ -271,20 +265,19 @@ fn held_connections_keep_no_more_either() {
                 "100ms",
                 "--once",
                 "--grace",
-                "120s",
+                "1h",
                 "-t",
-                "120s",
+                "1h",
                 "-d",
                 "x",
                 "--expect-body",
                 "never",
             ];
-            let args = [&args[..], deflate, &["--driver", driver, "--output", "json", &url]].concat();
-            let mut child = onrush(&args).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
-            let most = watch(&mut child);
-            assert!(most > 0 && most <= RESIDENT_KIB_MAX, "{name} {driver}: {most} KiB");
-            let held = report(&child.wait_with_output().expect("it ends"));
+            let args = [&args[..], deflate, &["--driver", driver, &url]].concat();
+            let (most, done) = most_held(&args, &|| false);
+            assert!(most <= RESIDENT_KIB_MAX, "{name} {driver}: {most} KiB");
+            let held = report(&done);
             assert_eq!(held["messages"]["refused"], CONNECTIONS, "{name} {driver}: {held:#}");
         }
-    }
+    });
 }

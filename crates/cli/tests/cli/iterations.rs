@@ -5,7 +5,7 @@ use std::process::{Output, Stdio};
 
 use serde_json::Value;
 
-use crate::{Served, onrush, output, report, signal, text};
+use crate::{Served, line_with, onrush, output, report, signal, text};
 
 /// A scenario file of one test, gone with the value.
 struct File(String);
@@ -83,15 +83,16 @@ fn each_scenario_says_where_it_goes_and_what_it_does() {
     assert!(works["url"].as_str().is_some_and(|url| other.url("").starts_with(url.trim_end_matches("/bytes/3"))));
 }
 
-/// Ends a load by Ctrl-C, as often as that, when it has shown a row.
-fn interrupted(words: &[&str], times: usize) -> (String, Output) {
+/// Ends a load by Ctrl-C when it has shown a row; once more when it has heard that.
+fn interrupted(words: &[&str], is_twice: bool) -> (String, Output) {
     let mut child = onrush(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines().map(|line| line.expect("UTF-8"));
     assert!(lines.any(|line| line.contains("0.")), "{words:?}");
-    for _ in 0..times {
-        signal(&child, "-INT");
+    signal(&child, "-INT");
+    if is_twice {
         // Two signals that come at once are one.
-        std::thread::sleep(std::time::Duration::from_millis(300));
+        line_with(&mut BufReader::new(child.stderr.as_mut().expect("a pipe")).lines(), "Ctrl-C again");
+        signal(&child, "-INT");
     }
     let page: Vec<String> = lines.collect();
     (page.join("\n"), child.wait_with_output().expect("it ends"))
@@ -111,8 +112,8 @@ fn whoever_was_stopped_early_kept_no_plan() {
     let silent = served.url("/delay/600000");
     let rate = ["-q", "50", "-z", "1h", "--interval", "100ms", "--json", json];
     let run = ["run", rounds.0.as_str(), "--interval", "100ms", "--json", json];
-    for (words, times) in [([&rate[..], &[silent.as_str()]].concat(), 2), (run.to_vec(), 1)] {
-        let (page, ended) = interrupted(&words, times);
+    for (words, is_twice) in [([&rate[..], &["--grace", "1h", &silent]].concat(), true), (run.to_vec(), false)] {
+        let (page, ended) = interrupted(&words, is_twice);
         assert_eq!(ended.status.code(), Some(130), "{ended:?} {page}");
         assert!(page.contains("stopped before the end") && !page.contains("was kept"), "{page}");
         assert_ne!(report()["verdict"]["limit"], "plan_kept");
@@ -120,7 +121,7 @@ fn whoever_was_stopped_early_kept_no_plan() {
     // The last start before the stop is of the time until the next would have come.
     let url = served.url("/");
     for driver in ["uring", "poll"] {
-        let (page, _) = interrupted(&[&rate[..], &["--driver", driver, &url]].concat(), 1);
+        let (page, _) = interrupted(&[&rate[..], &["--driver", driver, &url]].concat(), false);
         let seen = report();
         let [asked, achieved, done] =
             ["asked_per_s", "achieved_per_s", "requests_per_s"].map(|name| seen[name].as_f64().expect("a number"));

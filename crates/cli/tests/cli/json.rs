@@ -15,10 +15,10 @@ fn reports_follow_the_schema() {
     let validator = jsonschema::validator_for(&schema()).expect("a schema");
     let closed = format!("http://127.0.0.1:{}/", crate::closed_port());
     let cases: [(Vec<&str>, String); 13] = [
-        (vec!["-c", "1", "-z", "300ms", "--grace", "50ms"], served.url("/delay/5000")),
-        (vec!["-q", "300", "-z", "1s"], served.url("/serial/10")),
-        (vec!["--ramp", "20/s", "-c", "10", "-z", "1s", "--warmup", "200ms"], served.url("/")),
-        (vec!["--stages", "5:0s,5:300ms,1:300ms", "--stages-of", "users"], served.url("/")),
+        (vec!["-c", "1", "-z", "200ms", "--grace", "50ms"], served.url("/delay/5000")),
+        (vec!["-q", "300", "-n", "60"], served.url("/serial/10")),
+        (vec!["--ramp", "50/s", "-c", "10", "-z", "200ms", "--warmup", "100ms"], served.url("/")),
+        (vec!["--stages", "5:0s,5:100ms,1:100ms", "--stages-of", "users"], served.url("/")),
         (vec!["--rendezvous", "-c", "4", "-n", "10"], served.url("/")),
         (
             vec![
@@ -33,12 +33,12 @@ fn reports_follow_the_schema() {
             ],
             served.url("/"),
         ),
-        (vec!["-q", "200", "-z", "1s", "--arrivals", "poisson"], served.url("/")),
-        (vec!["--stages", "100:500ms,0:0s,0:200ms", "-c", "3", "--max-lateness", "2s"], served.url("/")),
+        (vec!["-q", "500", "-z", "200ms", "--arrivals", "poisson"], served.url("/")),
+        (vec!["--stages", "500:100ms,0:0s,0:100ms", "-c", "3", "--max-lateness", "2s"], served.url("/")),
         (vec!["-n", "500"], served.url("/")),
-        (vec!["-z", "1500ms", "--interval", "500ms"], served.url("/delay/5")),
+        (vec!["-q", "100", "-n", "30", "--interval", "100ms"], served.url("/delay/5")),
         (vec!["-n", "50"], served.url("/status/500")),
-        (vec!["-z", "300ms", "-t", "100ms", "-c", "3"], served.url("/delay/1000")),
+        (vec!["-n", "6", "-t", "100ms", "-c", "3"], served.url("/delay/1000")),
         (vec!["-n", "5"], closed),
     ];
     for (args, url) in cases {
@@ -69,7 +69,7 @@ fn times_of_what_succeeded_hold_no_timeouts() {
     let served = Served::start();
     let text = std::env::temp_dir().join(format!("onrush-times-{}.hgrm", std::process::id()));
     let text_name = text.to_str().expect("a name");
-    let args = ["--output", "json", "--hdr", text_name, "-n", "200", "-c", "10", "-t", "60ms"];
+    let args = ["--output", "json", "--hdr", text_name, "-n", "200", "-c", "40", "-t", "60ms"];
     let report = report(&output(&[&args[..], &[&served.url("/delay/uniform/10-110")]].concat()));
     let timed_out = report["failures"][0]["count"].as_u64().expect("timeouts");
     let all_steps = [&report["times"]["succeeded"]["response_time"], &report["steps"][0]["response_time"]];

@@ -66,8 +66,9 @@ mod views;
 mod watched;
 mod workers;
 
-use std::process::Command;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::process::{Child, Command};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::mpsc::Receiver;
 
 use binary::{Served, onrush, output, report, text};
 use folder::Folder;
@@ -84,7 +85,62 @@ fn closed_port() -> u16 {
     }
 }
 
-fn signal(child: &std::process::Child, name: &str) {
+fn signal(child: &Child, name: &str) {
     let status = Command::new("kill").args([name, &child.id().to_string()]).status().expect("kill starts");
     assert!(status.success(), "kill {name}");
+}
+
+/// A program that ends with the value, at once, and leaves nobody behind.
+struct Ends(Child);
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        // It may have ended by itself; then there is nothing to end.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Waits until somebody listens on this port of 127.0.0.1. `child`: the program that is to listen.
+#[track_caller]
+fn listens(child: &mut Child, port: u16) {
+    seen::until("somebody listens", || {
+        assert!(child.try_wait().expect("a child").is_none(), "it ended before it listened");
+        std::net::TcpStream::connect(("127.0.0.1", port)).is_ok()
+    });
+}
+
+/// What comes next out of a channel.
+#[track_caller]
+fn next_of<T>(receiver: &Receiver<T>, what: &str) -> T {
+    let mut next = None;
+    seen::until(what, || {
+        next = receiver.try_recv().ok();
+        next.is_some()
+    });
+    next.expect("it was waited for")
+}
+
+/// Reads lines of a program until one has these words.
+#[track_caller]
+fn line_with(lines: &mut impl Iterator<Item = std::io::Result<String>>, words: &str) {
+    let mut before = Vec::new();
+    let found = lines.map_while(Result::ok).find(|line| {
+        before.push(line.clone());
+        line.contains(words)
+    });
+    assert!(found.is_some(), "no line has '{words}': {before:#?}");
+}
+
+/// Does something with each case, many at a time: most of these programs wait for a time to pass.
+fn side_by_side<T: Sync>(cases: &[T], check: impl Fn(&T) + Sync) {
+    const AT_A_TIME: usize = 16;
+    let next = AtomicUsize::new(0);
+    let work = || {
+        while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+            check(case);
+        }
+    };
+    // One that panics fails the test when the others are done.
+    std::thread::scope(|scope| (0..AT_A_TIME.min(cases.len())).for_each(|_| drop(scope.spawn(work))));
 }

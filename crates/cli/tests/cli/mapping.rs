@@ -37,7 +37,7 @@ fn proto() -> String {
 fn call(server: &Raw, more: &[&str]) -> Value {
     let (url, proto) = (server.url("grpc", "/hello.Greeter/SayHello"), proto());
     let args =
-        [&[url.as_str(), "--proto", &proto, "-d", "a", "-c", "1", "-t", "5s", "--output", "json"], more].concat();
+        [&[url.as_str(), "--proto", &proto, "-d", "a", "-c", "1", "-t", "60s", "--output", "json"], more].concat();
     let done = output(&args);
     assert!(done.status.code().is_some_and(|code| code <= 1), "{args:?}: {}", text(&done.stderr));
     report(&done)

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
 use crate::usage::check;
-use crate::{Served, onrush, output, report, text};
+use crate::{Served, onrush, output, report, side_by_side, text};
 
 /// Refused in both languages, with these words.
 fn refused(words: &[&str], en: &str, zh: &str) {
@@ -136,7 +136,7 @@ fn a_server_that_closes_behind_each_answer_is_named_by_hold() {
             ] {
                 for (language, says) in ["en", "zh"].into_iter().zip(says) {
                     let url = served.url(path);
-                    let words = ["hold", "-c", "5", "--hold", "1s", "--driver", driver, "--lang", language, &url];
+                    let words = ["hold", "-c", "5", "--hold", "200ms", "--driver", driver, "--lang", language, &url];
                     let done = output(&[&words[..], more].concat());
                     assert_eq!(done.status.code(), Some(3), "{done:?}");
                     assert!(text(&done.stderr).contains(says), "{path} {more:?}: {done:?}");
@@ -149,13 +149,13 @@ fn a_server_that_closes_behind_each_answer_is_named_by_hold() {
 /// While the load runs, counts are those so far; at its end there is one figure, and the verdict says what happened.
 #[test]
 fn a_server_that_goes_away_is_told_with_one_figure() {
-    for language in ["en", "zh"] {
+    side_by_side(&["en", "zh"], |&language| {
         let mut served = Served::start();
         let url = served.url("/delay/10");
         let file = std::env::temp_dir().join(format!("onrush-gone-{language}-{}", std::process::id()));
         let path = file.to_str().expect("UTF-8");
         let words =
-            ["-q", "100", "-z", "3s", "--interval", "200ms", "--full", "--lang", language, "--json", path, &url];
+            ["-q", "100", "-n", "120", "--interval", "100ms", "--full", "--lang", language, "--json", path, &url];
         let mut child = onrush(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
         let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
         let rows = lines.by_ref().filter(|line| line.as_ref().is_ok_and(|line| line.contains("s│")));
@@ -172,16 +172,12 @@ fn a_server_that_goes_away_is_told_with_one_figure() {
         let refused =
             seen["failures"].as_array().expect("a list").iter().find(|each| each["reason"] == "connect-refused");
         let refused = refused.and_then(|each| each["count"].as_u64()).expect("a number");
-        let (so_far, verdict) = match language {
-            "en" => ("so far: ", format!("the target stopped taking connections: {refused} new ones were refused")),
-            _ => ("截至目前：", format!("被测服务停止接受连接：有过响应之后又拒绝了 {refused} 个新连接")),
-        };
+        assert!(refused > 0, "{seen:#}");
+        let so_far = if language == "en" { "so far: " } else { "截至目前：" };
         assert!(live.contains(so_far), "{live}");
-        // Where this machine was the limit, that is the verdict.
-        let is_spoiled = seen["verdict"]["is_spoiled"] == true;
-        assert!(is_spoiled || page.contains(&verdict), "{refused}: {page}");
+        // The verdict on such a target is tested where its figures are given.
         assert!(!page.contains("of 100/s requested") && !page.contains("计划 100/s"), "{page}");
-    }
+    });
 }
 
 #[test]

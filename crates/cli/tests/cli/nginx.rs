@@ -4,7 +4,8 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+
+use crate::seen;
 
 pub(crate) struct Nginx {
     child: Child,
@@ -39,7 +40,7 @@ impl Nginx {
         let port = crate::closed_port();
         let dir = folder.display();
         let config = format!(
-            "worker_processes 1; daemon off; pid {dir}/pid; error_log {dir}/error.log; worker_rlimit_nofile 10000;
+            "worker_processes 1; daemon off; pid {dir}/pid; error_log {dir}/error.log; worker_rlimit_nofile 10000; worker_shutdown_timeout 10s;
              events {{ worker_connections 8000; }}
              http {{
                log_format counted '$status $bytes_sent $body_bytes_sent $http_traceparent'; access_log {dir}/access.log counted;
@@ -59,13 +60,12 @@ impl Nginx {
             .stderr(Stdio::null())
             .spawn()
             .expect("nginx starts");
-        let nginx = Self { child, folder, port, url: format!("http://127.0.0.1:{port}") };
-        let give_up = Instant::now() + Duration::from_secs(10);
-        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+        let mut nginx = Self { child, folder, port, url: format!("http://127.0.0.1:{port}") };
+        seen::until("nginx listens", || {
             let errors = std::fs::read_to_string(nginx.folder.join("error.log")).unwrap_or_default();
-            assert!(Instant::now() < give_up, "nginx does not listen: {errors}");
-            std::thread::sleep(Duration::from_millis(10));
-        }
+            assert!(nginx.child.try_wait().expect("a child").is_none(), "nginx does not listen: {errors}");
+            TcpStream::connect(("127.0.0.1", port)).is_ok()
+        });
         nginx
     }
 
@@ -76,8 +76,7 @@ impl Nginx {
 
     /// Lets nginx finish what it does, and reads its log.
     pub(crate) fn stop(mut self) -> Log {
-        crate::signal(&self.child, "-QUIT");
-        self.child.wait().expect("nginx ends");
+        self.quit();
         let text = std::fs::read_to_string(self.folder.join("access.log")).expect("a log");
         let mut log = Log::default();
         for line in text.lines() {
@@ -92,11 +91,20 @@ impl Nginx {
     }
 }
 
+impl Nginx {
+    /// Asks the master to end, which ends its workers: killed, it would leave them behind. What is in flight has 10 s.
+    fn quit(&mut self) {
+        if matches!(self.child.try_wait(), Ok(None)) {
+            // Both may only fail when it ends at this moment; then there is nothing to end.
+            let _ = Command::new("kill").args(["-QUIT", &self.child.id().to_string()]).status();
+            let _ = self.child.wait();
+        }
+    }
+}
+
 impl Drop for Nginx {
     fn drop(&mut self) {
-        // After `stop` there is nothing to end; after a failed test there is.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.quit();
         let _ = std::fs::remove_dir_all(&self.folder);
     }
 }

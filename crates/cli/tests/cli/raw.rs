@@ -3,6 +3,7 @@
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use wire::websocket::{self, Asked};
@@ -22,8 +23,8 @@ const ACK: u8 = 1;
 const FRAME_BYTES_MAX: usize = 16_384;
 const PREFACE_BYTES: usize = 24;
 
-/// Nobody waits longer than this for a peer.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// A peer that is silent for so long is gone: no test waits for this.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 pub(crate) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let [_, l2, l1, l0] = (payload.len() as u32).to_be_bytes();
@@ -85,6 +86,8 @@ pub(crate) fn message(flag: u8, bytes: &[u8]) -> Vec<u8> {
 /// A server on a free port. Each connection gets a thread, and its number; it ends with the process of the test.
 pub(crate) struct Raw {
     pub(crate) port: u16,
+    /// Requests to which an answer was sent as far as anybody took it.
+    answered: Arc<AtomicUsize>,
 }
 
 impl Raw {
@@ -103,17 +106,29 @@ impl Raw {
                 });
             }
         });
-        Self { port }
+        Self { port, answered: Arc::default() }
     }
 
     /// Answers each request of HTTP/2 with the frames that `answer` makes for its stream.
     pub(crate) fn answering(answer: impl Fn(u32) -> Vec<u8> + Send + Sync + 'static) -> Self {
-        Self::start(move |mut stream, _| {
+        let answered = Arc::<AtomicUsize>::default();
+        let counter = answered.clone();
+        let server = Self::start(move |mut stream, _| {
             if stream.write_all(&frame(SETTINGS, 0, 0, &[])).is_err() {
                 return;
             }
-            requests(&mut stream, |stream, number| stream.write_all(&answer(number)).is_ok());
-        })
+            requests(&mut stream, |stream, number| {
+                let is_sent = stream.write_all(&answer(number)).is_ok();
+                counter.fetch_add(1, Ordering::SeqCst);
+                is_sent
+            });
+        });
+        Self { answered, ..server }
+    }
+
+    /// Requests of [`Raw::answering`] that have had what they get.
+    pub(crate) fn answered(&self) -> usize {
+        self.answered.load(Ordering::SeqCst)
     }
 
     /// Sends these bytes to whoever has sent the head of a request of HTTP/1, and closes.

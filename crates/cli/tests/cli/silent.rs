@@ -1,13 +1,12 @@
 //! Servers that are connected and say nothing more: the stage that has no answer is named, not the accept queue.
 
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::net::TcpListener;
+use std::process::{Command, Stdio};
 
 use crate::binary::{onrush, output, text};
-use crate::closed_port;
 use crate::openssl::Folder;
+use crate::{Ends, closed_port, listens, side_by_side};
 
 /// Accepts, says the same to everybody, and falls silent; connections stay until the other side ends them.
 fn silent_after(words: &'static [u8]) -> u16 {
@@ -52,53 +51,43 @@ fn the_stage_that_has_no_answer_is_named() {
         ("ws", "--no-keepalive", b"H", WEBSOCKET),
         ("ws", "--rendezvous", b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\n", WEBSOCKET),
     ];
-    for (scheme, flags, words, expected) in cases {
+    let cases = cases.map(|case| ["uring", "poll"].map(|driver| (case, driver)));
+    side_by_side(cases.as_flattened(), |&((scheme, flags, words, expected), driver)| {
         let url = format!("{scheme}://127.0.0.1:{}/", silent_after(words));
-        for driver in ["uring", "poll"] {
-            let mut args = vec!["-z", "1s", "-c", "2", "--grace", "1s", "--connect-timeout", "300ms"];
-            args.extend((scheme != "ws").then_some("-k"));
-            args.extend(flags.split_whitespace());
-            args.extend(["--driver", driver, &url]);
-            for (language, says) in [("en_US.UTF-8", expected[1]), ("zh_CN.UTF-8", expected[2])] {
-                let done = onrush(&args).env("LANG", language).output().expect("the binary starts");
-                let complaint = text(&done.stderr);
-                assert_eq!(done.status.code(), Some(3), "{url} {flags} {driver}: {complaint}");
-                assert!(complaint.contains(expected[0]) && complaint.contains(says), "{url} {flags}: {complaint}");
-                assert!(!complaint.contains("firewall") && !complaint.contains("防火墙"), "{complaint}");
-            }
+        let mut args = vec!["-n", "2", "-c", "2", "--connect-timeout", "300ms"];
+        args.extend((scheme != "ws").then_some("-k"));
+        args.extend(flags.split_whitespace());
+        args.extend(["--driver", driver, &url]);
+        for (language, says) in [("en_US.UTF-8", expected[1]), ("zh_CN.UTF-8", expected[2])] {
+            let done = onrush(&args).env("LANG", language).output().expect("the binary starts");
+            let complaint = text(&done.stderr);
+            assert_eq!(done.status.code(), Some(3), "{url} {flags} {driver}: {complaint}");
+            assert!(complaint.contains(expected[0]) && complaint.contains(says), "{url} {flags}: {complaint}");
+            assert!(!complaint.contains("firewall") && !complaint.contains("防火墙"), "{complaint}");
         }
-    }
+    });
 }
 
 #[test]
 fn held_connections_name_it_too() {
-    for (scheme, words, expected) in [
+    let cases = [
         ("https", &b""[..], TLS),
         ("wss", HALF_HELLO, TLS),
         ("ws", b"HTTP/1.1 101 ", WEBSOCKET),
         ("http", b"HTTP/1.1 200 OK\r\n", REQUEST),
-    ] {
+    ];
+    let cases = cases.map(|case| ["uring", "poll"].map(|driver| (case, driver)));
+    side_by_side(cases.as_flattened(), |&((scheme, words, expected), driver)| {
         let url = format!("{scheme}://127.0.0.1:{}/", silent_after(words));
-        for driver in ["uring", "poll"] {
-            let args = ["hold", "-c", "3", "--hold", "600ms", "--connect-timeout", "300ms", "--driver", driver];
-            let more: &[&str] = if expected == TLS { &["-k"] } else { &[] };
-            for (language, says) in [("en_US.UTF-8", expected[1]), ("zh_CN.UTF-8", expected[2])] {
-                let args = [&args[..], more, &[&url]].concat();
-                let done = onrush(&args).env("LANG", language).output().expect("the binary starts");
-                let page = text(&done.stdout) + &text(&done.stderr);
-                assert!(page.contains(expected[0]) && page.contains(says), "{url}: {page}");
-            }
+        let args = ["hold", "-c", "3", "--hold", "600ms", "--connect-timeout", "300ms", "--driver", driver];
+        let more: &[&str] = if expected == TLS { &["-k"] } else { &[] };
+        for (language, says) in [("en_US.UTF-8", expected[1]), ("zh_CN.UTF-8", expected[2])] {
+            let args = [&args[..], more, &[&url]].concat();
+            let done = onrush(&args).env("LANG", language).output().expect("the binary starts");
+            let page = text(&done.stdout) + &text(&done.stderr);
+            assert!(page.contains(expected[0]) && page.contains(says), "{url}: {page}");
         }
-    }
-}
-
-struct Ends(Child);
-
-impl Drop for Ends {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
+    });
 }
 
 /// TLS is there, and the handshake of WebSocket within it has no answer.
@@ -115,18 +104,15 @@ fn silence_within_tls_is_of_what_is_spoken_there() {
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn();
-    let _server =
-        Ends(server.expect("openssl is installed: `cargo xtask test` installs it, or: apt-get install openssl"));
-    let since = Instant::now();
-    while TcpStream::connect(("127.0.0.1", port)).is_err() {
-        assert!(since.elapsed() < Duration::from_secs(20), "nobody listens");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    let server = server.expect("openssl is installed: `cargo xtask test` installs it, or: apt-get install openssl");
+    let mut server = Ends(server);
+    listens(&mut server.0, port);
     let url = format!("wss://127.0.0.1:{port}/");
+    // It serves one after the other: the second driver would wait for the end of the first.
     for driver in ["uring", "poll"] {
-        let args = ["-k", "-n", "1", "-c", "1", "--connect-timeout", "3s", "--driver", driver, &url];
+        let args = ["-k", "-n", "1", "-c", "1", "--connect-timeout", "2s", "--driver", driver, &url];
         let complaint = text(&output(&args).stderr);
         assert!(complaint.contains("no-first-answer"), "{complaint}");
-        assert!(complaint.contains("the WebSocket handshake had no answer within 3s"), "{complaint}");
+        assert!(complaint.contains("the WebSocket handshake had no answer within 2s"), "{complaint}");
     }
 }

@@ -1,18 +1,16 @@
 //! HTTP/2 against servers that others wrote, and others' clients against ours.
 
-use std::net::TcpStream;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
 
 use crate::binary::{Served, output, report, text};
-use crate::closed_port;
 use crate::nginx::Nginx;
+use crate::{Ends, closed_port, listens};
 
 /// Each answer once, also when the server sends us away in the middle, again and again.
 #[test]
 fn what_nginx_counts_on_streams_is_what_we_count() {
-    for (limit, requests) in [("1000000", "20000"), ("1000", "30000")] {
+    for (limit, requests) in [("1000000", "4000"), ("100", "3000")] {
         let nginx = Nginx::with("http2", &format!("keepalive_requests {limit};"), |_| {});
         let url = format!("{}/", nginx.url);
         for driver in ["uring", "poll"] {
@@ -34,9 +32,9 @@ fn what_nginx_counts_on_streams_is_what_we_count() {
             assert_eq!(done.status.code(), Some(0), "{seen:#}");
             assert_eq!(seen["requests"]["succeeded"].to_string(), requests, "{seen:#}");
             assert_eq!(seen["requests"]["failed"], 0, "{seen:#}");
-            // Twenty connections carry 20,000 of them at most.
+            // Twenty connections carry 2,000 of them at most.
             let sent_away = seen["connections"]["established"].as_u64() > Some(20);
-            assert_eq!(sent_away, limit == "1000", "{seen:#}");
+            assert_eq!(sent_away, limit == "100", "{seen:#}");
         }
         let log = nginx.stop();
         assert_eq!(
@@ -73,24 +71,6 @@ fn streams_need_http2() {
     assert!(page.contains("what the server sends first is not HTTP/2"), "{page}");
 }
 
-struct Ended(Child);
-
-impl Drop for Ended {
-    fn drop(&mut self) {
-        // It may have ended by itself; then there is nothing to end.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-fn listens(port: u16) {
-    let give_up = Instant::now() + Duration::from_secs(10);
-    while TcpStream::connect(("127.0.0.1", port)).is_err() {
-        assert!(Instant::now() < give_up, "nobody listens on {port}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
-
 #[test]
 fn nghttpd_answers_us() {
     let port = closed_port();
@@ -104,8 +84,8 @@ fn nghttpd_answers_us() {
         .stdout(Stdio::null())
         .spawn()
         .expect("nghttpd is installed: `cargo xtask test` installs it, or: apt-get install nghttp2-server");
-    let _server = Ended(server);
-    listens(port);
+    let mut server = Ends(server);
+    listens(&mut server.0, port);
     let url = format!("http://127.0.0.1:{port}/file");
     let seen = report(&output(&["--http2", "-n", "300", "-c", "3", "--streams", "10", "--output", "json", &url]));
     assert_eq!(seen["requests"]["succeeded"], 300, "{seen:#}");
@@ -147,20 +127,27 @@ fn h2specd_is_content() {
     std::fs::write(&script, line).expect("a file");
     let made = Command::new("chmod").arg("+x").arg(&script).status();
     assert!(made.is_ok_and(|status| status.success()));
-    // Its cases wait a fixed time: on a busy machine one may come too late.
-    let mut page = String::new();
-    for from in [31_000, 33_000, 35_000] {
-        let done = Command::new(&h2specd)
-            .args(["-e", &script.display().to_string(), "-p", &closed_port().to_string(), "-f", &from.to_string()])
-            .args(["-o", "3"])
-            .output()
-            .expect("h2specd starts");
-        page = String::from_utf8_lossy(&done.stdout).into_owned();
-        if page.contains("57 tests, 57 passed") {
-            let _ = std::fs::remove_dir_all(&folder);
-            return;
+    // A case waits so long, in seconds, for what it wants to see.
+    let patience = "60";
+    let done = Command::new(&h2specd)
+        .args(["-e", &script.display().to_string(), "-p", &closed_port().to_string(), "-f", &free_ports().to_string()])
+        .args(["-o", patience])
+        .output()
+        .expect("h2specd starts");
+    let page = String::from_utf8_lossy(&done.stdout);
+    let failed: Vec<&str> = page.lines().filter(|line| line.contains('×') || line.contains("Actual")).collect();
+    assert!(page.contains("57 tests, 57 passed"), "{failed:#?}, {} lines", page.lines().count());
+    let _ = std::fs::remove_dir_all(&folder);
+}
+
+/// The first of as many free ports as there are cases, below those that connections get by chance.
+fn free_ports() -> u16 {
+    const CASES: u16 = 57;
+    let is_free = |port: u16| std::net::TcpListener::bind(("127.0.0.1", port)).is_ok();
+    loop {
+        let first = closed_port();
+        if (first..=first + CASES).all(is_free) {
+            return first;
         }
     }
-    let failed: Vec<&str> = page.lines().filter(|line| line.contains('×') || line.contains("Actual")).collect();
-    panic!("{failed:#?}, {} lines", page.lines().count());
 }

@@ -2,8 +2,8 @@
 
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
 
+use super::seen::until;
 use super::watched::counted;
 use super::{Served, onrush, text};
 
@@ -16,7 +16,7 @@ impl Tmux {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let tmux = Self(format!("onrush-cli-{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed)));
         let binary = env!("CARGO_BIN_EXE_onrush");
-        let line = format!("O={binary}; echo stood-before; {command}; echo code=$?; stty -a; sleep 120");
+        let line = format!("O={binary}; echo stood-before; {command}; echo code=$?; stty -a; read -r _");
         let (columns, rows) = (columns.to_string(), rows.to_string());
         let words = ["-f", "/dev/null", "new-session", "-d", "-x", &columns, "-y", &rows, &line];
         tmux.ask(&words);
@@ -35,16 +35,13 @@ impl Tmux {
     }
 
     fn until(&self, parts: &[&str]) -> String {
-        let begun = Instant::now();
-        loop {
+        let mut shown = String::new();
+        until(&format!("the terminal shows {parts:?}"), || {
             // With what went off the top.
-            let shown = self.ask(&["capture-pane", "-p", "-S", "-200"]);
-            if parts.iter().all(|part| shown.contains(part)) {
-                return shown;
-            }
-            assert!(begun.elapsed() < Duration::from_secs(60), "{parts:?}:\n{shown}");
-            std::thread::sleep(Duration::from_millis(100));
-        }
+            shown = self.ask(&["capture-pane", "-p", "-S", "-200"]);
+            parts.iter().all(|part| shown.contains(part))
+        });
+        shown
     }
 
     /// It was taken as a whole.
@@ -146,14 +143,10 @@ fn a_terminal_that_goes_away() {
     let tmux = Tmux::run(&format!("$O -q 100 -z 5m --screen --json {file} {}", served.url("/")), (80, 24));
     tmux.until(&["running", "100 / 100"]);
     drop(tmux);
-    let begun = Instant::now();
-    let report = loop {
+    let mut report = serde_json::Value::Null;
+    until("the report is written", || {
         let text = std::fs::read_to_string(&file).unwrap_or_default();
-        if let Ok(report) = serde_json::from_str::<serde_json::Value>(&text) {
-            break report;
-        }
-        assert!(begun.elapsed() < Duration::from_secs(30), "it goes on");
-        std::thread::sleep(Duration::from_millis(100));
-    };
+        serde_json::from_str(&text).map(|written| report = written).is_ok()
+    });
     assert_eq!(report["requests"]["started"], counted(&served, "/"));
 }

@@ -1,9 +1,11 @@
 //! Exports into files, and for GitHub Actions.
 
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 use super::{exported, run_scenario, said};
-use crate::{Served, onrush, output, report, text};
+use crate::{Served, line_with, onrush, output, report, signal, text};
 
 fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("export-{}-{name}", std::process::id()))
@@ -85,16 +87,30 @@ fn github_gets_a_page_and_annotations() {
     std::fs::remove_file(file).expect("the file goes");
 }
 
-/// Whoever reads the table no more does not end the exports.
+/// A page that nobody reads goes after its time, which is 15 s, or what is said.
 #[test]
 fn a_page_without_a_reader_goes_after_its_time() {
     let served = Served::start();
-    let began = std::time::Instant::now();
-    let ran = output(&["-n", "10", "-o", "json", "--export", "prometheus=:0", &served.url("/")]);
-    let took = began.elapsed().as_secs();
-    assert!(ran.status.success() && (15..25).contains(&took), "{took}: {ran:?}");
+    let words = ["-n", "10", "-o", "json", "--export", "prometheus=:0"];
+    let url = served.url("/");
+    let ran = output(&[&words[..], &["--export-wait", "200ms", &url]].concat());
+    assert!(ran.status.success(), "{ran:?}");
     let said = said(&ran);
     assert!(said.contains("figures for Prometheus at http://127.0.0.1:"), "{said}");
-    assert!(said.contains("the final figures can be read for up to 15s"), "{said}");
+    assert!(said.contains("the final figures can be read for up to 0.2s"), "{said}");
     assert!(said.contains("nobody read the final figures"), "{said}");
+    // The usual time, which is ended by hand.
+    let mut command = onrush(&[&words[..], &[&url]].concat());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut said = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+    line_with(&mut said, "the final figures can be read for up to 15s");
+    signal(&child, "-INT");
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+    // It bounds the end of something.
+    for (language, says) in [("en", "--export-wait needs --export"), ("zh", "--export-wait 需要同时给出 --export")]
+    {
+        let refused = output(&["-n", "1", "--export-wait", "1s", "--lang", language, &url]);
+        assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+        assert!(self::said(&refused).contains(says), "{refused:?}");
+    }
 }

@@ -25,7 +25,8 @@ fn what_is_held_is_known_elsewhere() {
     ];
     let url = served.url("/").replace("http://", "ws://");
     let mut words =
-        vec!["hold", &url, "-c", "20", "--hold", "2s", "--every", "50ms", "--interval", "200ms", "-o", "json"];
+        vec!["hold", &url, "-c", "20", "--hold", "400ms", "--every", "50ms", "--interval", "100ms", "-o", "json"];
+    words.extend(["--export-wait", "1h"]);
     exports.iter().for_each(|export| words.extend(["--export", export]));
     let ran = onrush(&words).env("GITHUB_STEP_SUMMARY", &step).output().expect("it starts");
     let seen = report(&ran);

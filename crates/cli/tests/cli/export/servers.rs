@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
+
+use crate::seen::until;
 
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 
@@ -44,14 +45,13 @@ impl Program {
         let child = command.spawn().unwrap_or_else(|error| {
             panic!("{name} does not start ({error}): `cargo xtask test` installs it, or: apt-get install {name}")
         });
-        let program = Self { child, folder, port };
-        let give_up = Instant::now() + Duration::from_secs(30);
+        let mut program = Self { child, folder, port };
         let url = format!("http://127.0.0.1:{port}{ready}");
-        while !Command::new("curl").args(["-sf", "-o", "/dev/null", &url]).status().expect("curl starts").success() {
+        until("the program is ready", || {
             let log = std::fs::read_to_string(program.folder.join("log")).unwrap_or_default();
-            assert!(Instant::now() < give_up, "{name} is not ready: {log}");
-            std::thread::sleep(Duration::from_millis(50));
-        }
+            assert!(program.child.try_wait().expect("a child").is_none(), "{name} ended: {log}");
+            Command::new("curl").args(["-sf", "-o", "/dev/null", &url]).status().expect("curl starts").success()
+        });
         program
     }
 
@@ -70,12 +70,8 @@ impl Program {
             command
         });
         // It looks for its targets some seconds after it is ready.
-        let (targets, give_up) =
-            (format!("http://127.0.0.1:{port}/api/v1/targets"), Instant::now() + Duration::from_secs(30));
-        while page.is_some() && !curl(&[&targets]).contains("\"scrapePool\":\"onrush\"") {
-            assert!(Instant::now() < give_up, "Prometheus has no target: {}", curl(&[&targets]));
-            std::thread::sleep(Duration::from_millis(50));
-        }
+        let targets = format!("http://127.0.0.1:{port}/api/v1/targets");
+        until("Prometheus has a target", || page.is_none() || curl(&[&targets]).contains("\"scrapePool\":\"onrush\""));
         program
     }
 

@@ -1,10 +1,13 @@
 //! Prometheus and InfluxDB as Debian has them: they know the counts of the run and of the target.
 
+use std::process::Stdio;
+
 use serde_json::Value;
 
 use super::servers::Program;
 use super::{ODD_STEP, answered, exported, run_scenario};
-use crate::{Served, output, report};
+use crate::seen::until;
+use crate::{Served, onrush, output, report, signal};
 
 /// The bounds of the classic bucket of a time.
 fn bucket_of(seconds: f64) -> (f64, f64) {
@@ -13,30 +16,43 @@ fn bucket_of(seconds: f64) -> (f64, f64) {
     (bounds[place - 1], bounds[place])
 }
 
-fn run_for_scrapes(served: &Served, page: u16) -> Value {
+/// A load that ends when Prometheus has read its page five times; its report, and how many requests it made.
+fn run_for_scrapes(served: &Served, page: u16, prometheus: &Program) -> (Value, u64) {
     let url = served.url("/delay/uniform/2-9");
     let page = format!("prometheus=127.0.0.1:{page}");
-    let ran = output(&["-q", "300", "-z", "3s", "--interval", "250ms", "-o", "json", "--export", &page, &url]);
-    assert!(ran.status.success(), "{ran:?}");
+    let words =
+        ["-q", "300", "-z", "1h", "--interval", "100ms", "-o", "json", "--export", &page, "--export-wait", "1h"];
+    let child = onrush(&[&words[..], &[&url]].concat()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let child = child.expect("it starts");
+    until("Prometheus has read the page five times", || {
+        let reads = prometheus.query("count_over_time(onrush_users[5m])");
+        let reads = reads[0]["value"][1].as_str().and_then(|count| count.parse::<u64>().ok());
+        reads >= Some(5)
+    });
+    signal(&child, "-INT");
+    let ran = child.wait_with_output().expect("it ends when the last figures were read");
+    assert_eq!(ran.status.code(), Some(130), "{ran:?}");
     let report = report(&ran);
-    assert_eq!((&report["requests"]["succeeded"], answered(served)), (&900.into(), 900));
+    let requests = answered(served);
+    assert_eq!(report["requests"]["succeeded"], requests, "{report:#}");
+    assert!(requests >= 100, "{requests}");
     let export = exported(&report, "prometheus");
     assert_eq!(export["error"], Value::Null, "{export}");
-    assert!(export["delivered"].as_u64() >= Some(5), "{export}");
-    report
+    assert!(export["delivered"].as_u64() > Some(5), "{export}");
+    (report, requests)
 }
 
 #[test]
 fn prometheus_reads_our_counts() {
     let (served, page) = (Served::start(), crate::closed_port());
     let prometheus = Program::prometheus(Some(page), &[]);
-    let report = run_for_scrapes(&served, page);
+    let (report, requests) = run_for_scrapes(&served, page, &prometheus);
     let number = |expression: &str| prometheus.number(expression);
-    assert_eq!(number("last_over_time(onrush_requests_total{outcome='succeeded'}[1m])"), 900.0);
+    assert_eq!(number("last_over_time(onrush_requests_total{outcome='succeeded'}[1m])"), requests as f64);
     assert_eq!(number("last_over_time(onrush_requests_total{outcome='failed'}[1m])"), 0.0);
-    assert_eq!(number("last_over_time(onrush_response_time_seconds_count[1m])"), 900.0);
+    assert_eq!(number("last_over_time(onrush_response_time_seconds_count[1m])"), requests as f64);
     let times = &report["times"]["succeeded"]["response_time"];
-    let sum = times["mean_ns"].as_f64().expect("a number") * 900.0 / 1e9;
+    let sum = times["mean_ns"].as_f64().expect("a number") * requests as f64 / 1e9;
     let theirs = number("last_over_time(onrush_response_time_seconds_sum[1m])");
     assert!((theirs / sum - 1.0).abs() < 1e-6, "{theirs} {sum}");
     for (quantile, key) in [("0.5", "p50_ns"), ("0.99", "p99_ns")] {
@@ -57,10 +73,10 @@ fn prometheus_reads_our_counts() {
 fn prometheus_reads_native_histograms() {
     let (served, page) = (Served::start(), crate::closed_port());
     let prometheus = Program::prometheus(Some(page), &["--enable-feature=native-histograms"]);
-    let report = run_for_scrapes(&served, page);
+    let (report, requests) = run_for_scrapes(&served, page, &prometheus);
     let series = prometheus.query("onrush_response_time_seconds[1m]");
     let last = series[0]["histograms"].as_array().and_then(|all| all.last()).unwrap_or_else(|| panic!("{series}"));
-    assert_eq!(last[1]["count"], "900", "{last}");
+    assert_eq!(last[1]["count"], requests.to_string(), "{last}");
     let at = last[0].as_f64().expect("an instant");
     let url = format!("http://127.0.0.1:{}/api/v1/query?time={at}", prometheus.port);
     for (quantile, key) in [("0.5", "p50_ns"), ("0.99", "p99_ns")] {

@@ -4,6 +4,9 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 
+/// The first byte of a connection of TLS.
+const HANDSHAKE: u8 = 0x16;
+
 pub(crate) struct Script {
     pub(crate) port: u16,
 }
@@ -33,6 +36,11 @@ impl Script {
             for mut stream in listener.incoming().flatten() {
                 let say = say.clone();
                 std::thread::spawn(move || {
+                    // Whoever asks whether TLS is spoken here hears at once that it is not.
+                    let mut first = [0];
+                    if stream.peek(&mut first).is_ok_and(|count| count == 0 || first[0] == HANDSHAKE) {
+                        return;
+                    }
                     say(&mut stream);
                     // A close with bytes unread would be a reset: the peer closes first, or has nothing more to say.
                     let _ = stream.shutdown(std::net::Shutdown::Write);

@@ -1,8 +1,8 @@
 // A WebSocket server on ws: an echo, which says how each conversation was agreed on and how it ended.
 //
-// node ws.js OPTIONS: a JSON object of `perMessageDeflate`; of `mute`, which answers no message; and of `close`, which is
-// `{ after, later, together, code, reason }`: so many messages are echoed and the next is answered with a close, or so many milliseconds
-// after each echo the server closes, or in one write with it. Without `code` its close frame says none.
+// node ws.js OPTIONS: a JSON object of `perMessageDeflate`; of `mute`, which answers no message and says `heard` instead; and
+// of `close`, which is `{ after, later, together, code, reason }`: so many messages are echoed and the next is answered with a close; or
+// the server closes behind each echo, in a write of its own (`later`) or in the same one (`together`). Without `code` its close frame says none.
 const { WebSocketServer } = require('ws');
 
 const { perMessageDeflate = false, mute = false, close = {} } = JSON.parse(process.argv[2] || '{}');
@@ -17,7 +17,7 @@ server.on('connection', (socket) => {
   socket.on('error', (error) => say(`error ${error.message}`));
   socket.on('close', (code, reason) => say(`closed ${code} ${reason}`.trim()));
   socket.on('message', (message, isBinary) => {
-    if (mute) return;
+    if (mute) return say('heard');
     if (left === 0) return part();
     left -= 1;
     if (close.together) socket._socket.cork();
@@ -26,6 +26,6 @@ server.on('connection', (socket) => {
       part();
       socket._socket.uncork();
     }
-    if (close.later !== undefined) setTimeout(part, close.later);
+    if (close.later) setImmediate(part);
   });
 });
