@@ -41,7 +41,9 @@ pub(crate) fn most_held(args: &[&str], is_all_sent: &dyn Fn() -> bool) -> (u64, 
     let mut out = child.0.stdout.take().expect("a pipe");
     let mut is_over = false;
     until(&format!("the run is over, or all was sent: {args:?}"), || {
-        assert!(child.0.try_wait().expect("a child").is_none(), "{args:?}: it ended");
+        if let Some(status) = child.0.try_wait().expect("a child") {
+            panic!("{args:?}: it ended: {status}");
+        }
         is_over = said.try_iter().any(|line| line.contains("the run is over"));
         is_over || is_all_sent()
     });

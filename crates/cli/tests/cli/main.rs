@@ -105,7 +105,10 @@ impl Drop for Ends {
 #[track_caller]
 fn listens(child: &mut Child, port: u16) {
     seen::until("somebody listens", || {
-        assert!(child.try_wait().expect("a child").is_none(), "it ended before it listened");
+        // No claim: how often somebody looks is a matter of the machine.
+        if let Some(status) = child.try_wait().expect("a child") {
+            panic!("it ended before it listened: {status}");
+        }
         std::net::TcpStream::connect(("127.0.0.1", port)).is_ok()
     });
 }

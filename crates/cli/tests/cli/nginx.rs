@@ -62,8 +62,10 @@ impl Nginx {
             .expect("nginx starts");
         let mut nginx = Self { child, folder, port, url: format!("http://127.0.0.1:{port}") };
         seen::until("nginx listens", || {
-            let errors = std::fs::read_to_string(nginx.folder.join("error.log")).unwrap_or_default();
-            assert!(nginx.child.try_wait().expect("a child").is_none(), "nginx does not listen: {errors}");
+            if nginx.child.try_wait().expect("a child").is_some() {
+                let errors = std::fs::read_to_string(nginx.folder.join("error.log")).unwrap_or_default();
+                panic!("nginx does not listen: {errors}");
+            }
             TcpStream::connect(("127.0.0.1", port)).is_ok()
         });
         nginx

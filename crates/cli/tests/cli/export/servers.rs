@@ -48,8 +48,9 @@ impl Program {
         let mut program = Self { child, folder, port };
         let url = format!("http://127.0.0.1:{port}{ready}");
         until("the program is ready", || {
-            let log = std::fs::read_to_string(program.folder.join("log")).unwrap_or_default();
-            assert!(program.child.try_wait().expect("a child").is_none(), "{name} ended: {log}");
+            if program.child.try_wait().expect("a child").is_some() {
+                panic!("{name} ended: {}", std::fs::read_to_string(program.folder.join("log")).unwrap_or_default());
+            }
             Command::new("curl").args(["-sf", "-o", "/dev/null", &url]).status().expect("curl starts").success()
         });
         program
