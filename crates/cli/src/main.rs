@@ -1,5 +1,9 @@
 //! The `onrush` binary: the only place that reads the command line and the environment, prints, and exits.
 
+#[cfg(test)]
+#[macro_use]
+extern crate claims;
+
 mod args;
 mod borrowed;
 mod bus;

@@ -2,6 +2,9 @@
 
 #![cfg(target_os = "linux")]
 
+#[macro_use]
+extern crate claims;
+
 #[expect(dead_code, reason = "what runs here has a limit of its own")]
 mod binary;
 mod seen;

@@ -3,6 +3,9 @@
 #![cfg(target_os = "linux")]
 #![expect(unsafe_code, reason = "a seccomp filter is installed between fork and exec")]
 
+#[macro_use]
+extern crate claims;
+
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Output};
 

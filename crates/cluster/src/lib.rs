@@ -4,6 +4,10 @@
 //! instead of calls: whoever missed one reads what stands there. Who leads is a lease; a worker starts something only while it knows that
 //! whoever leads counts on it. What workers see is appended to a stream, at least once, and counted once.
 
+#[cfg(test)]
+#[macro_use]
+extern crate claims;
+
 pub mod books;
 pub mod broker;
 pub mod bus;

@@ -5,6 +5,9 @@
 
 #![expect(clippy::print_stdout, reason = "figures are what it is for")]
 
+#[macro_use]
+extern crate claims;
+
 mod nats_server;
 mod waiting;
 

@@ -1,6 +1,9 @@
 //! Workers that cannot take part: of another version, or with a plan that is not there or not the one that was announced. Whoever leads says
 //! so, and so do they, and nothing begins.
 
+#[macro_use]
+extern crate claims;
+
 mod nats_server;
 mod waiting;
 

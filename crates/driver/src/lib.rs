@@ -4,6 +4,10 @@
 //! it comes as an [`Event`] from [`Driver::wait`]. The verbs can be used while events are handled, since the bytes of an
 //! event are lent from elsewhere. A socket that was closed gives no further event.
 
+#[cfg(test)]
+#[macro_use]
+extern crate claims;
+
 mod choice;
 mod clock;
 mod error;

@@ -1,5 +1,8 @@
 //! Drivers that follow each other in one process leave nothing behind, whatever was on its way when they were dropped.
 
+#[macro_use]
+extern crate claims;
+
 use std::io::Read;
 use std::net::{TcpListener, TcpStream};
 

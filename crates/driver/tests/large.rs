@@ -1,6 +1,9 @@
 //! Receives on io_uring that go on into large buffers: nothing is lost or changes its order, whatever happens meanwhile.
 #![cfg(target_os = "linux")]
 
+#[macro_use]
+extern crate claims;
+
 use std::io::{ErrorKind, Write};
 use std::net::{TcpListener, TcpStream};
 

@@ -2,6 +2,9 @@
 //! submissions.
 #![cfg(target_os = "linux")]
 
+#[macro_use]
+extern crate claims;
+
 use std::io::Read;
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;

@@ -4,6 +4,10 @@
 //! recorder, and nothing that it shares. It publishes by handing over a whole snapshot. [`slab`] and [`timers`] also
 //! serve the built-in target.
 
+#[cfg(test)]
+#[macro_use]
+extern crate claims;
+
 mod afar;
 mod control;
 mod crew;

@@ -8,6 +8,10 @@
 //! of a bounded length ([`QUEUE_MAX`]): a far end that is slow or gone costs intervals, which are counted, and never
 //! time of the run. Sums are made before the queues, so what is delivered is right whatever was left out.
 
+#[cfg(test)]
+#[macro_use]
+extern crate claims;
+
 mod bounds;
 mod csv;
 mod deadline;

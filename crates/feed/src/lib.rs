@@ -5,6 +5,10 @@
 //! A file of some megabytes is then held in memory; of a larger one a sparse index of offsets stays, and a control thread reads
 //! rows ahead for the [`Reader`] of each shard. A reader never waits: it says that a row is not there yet, and asks for it.
 
+#[cfg(test)]
+#[macro_use]
+extern crate claims;
+
 mod bounds;
 mod csv;
 mod error;

@@ -3,6 +3,9 @@
 
 #![cfg(target_os = "linux")]
 
+#[macro_use]
+extern crate claims;
+
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};

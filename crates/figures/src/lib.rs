@@ -3,6 +3,10 @@
 //! Nothing here reads a clock or the kernel, and nothing is written in words. What the machine says is given as [`HostFacts`] and
 //! [`Kernel`]. A value owns all that it holds, so that it can be shared, kept and sent.
 
+#[cfg(test)]
+#[macro_use]
+extern crate claims;
+
 mod asked;
 mod changed;
 mod charts;

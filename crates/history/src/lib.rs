@@ -8,6 +8,10 @@
 //! Here is how runs are kept and found, what two reports differ in, and where a series of runs changed. Nothing here is
 //! written in words.
 
+#[cfg(test)]
+#[macro_use]
+extern crate claims;
+
 mod card;
 mod compare;
 mod fail_if;

@@ -1,5 +1,9 @@
 //! What this machine allows, and what the process has spent. Nothing here changes the system.
 
+#[cfg(test)]
+#[macro_use]
+extern crate claims;
+
 mod addresses;
 mod capacity;
 mod changes;

@@ -2,6 +2,10 @@
 //!
 //! A shard records into a [`Snapshot`] of its own and hands it over whole; nothing here is shared between threads.
 
+#[cfg(test)]
+#[macro_use]
+extern crate claims;
+
 mod blamed;
 mod catalog;
 mod censored;

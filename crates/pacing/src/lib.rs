@@ -3,6 +3,10 @@
 //! Nothing here reads a clock. Whoever knows the plan and the segment computes the same starts, be it a shard on this
 //! machine or a worker on another.
 
+#[cfg(test)]
+#[macro_use]
+extern crate claims;
+
 pub mod change;
 pub mod closed;
 mod levels;

@@ -2,6 +2,10 @@
 //!
 //! A plan is complete and checked: whoever holds one needs no flag and no file any more. Making one starts nothing.
 
+#[cfg(test)]
+#[macro_use]
+extern crate claims;
+
 mod address;
 mod bound;
 mod budget;

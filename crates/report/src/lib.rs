@@ -2,6 +2,10 @@
 //!
 //! They only show: every figure is a value of [`figures`]. Nothing here merges, reads a clock, or asks the machine.
 
+#[cfg(test)]
+#[macro_use]
+extern crate claims;
+
 mod about;
 mod budget;
 mod capacity;

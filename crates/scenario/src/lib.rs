@@ -3,6 +3,10 @@
 //! The way of a file: `tree` makes values with places of its text, `reader` and `read` make a [`File`] of them by the tables of
 //! `shape`, and `check` looks whether its parts fit together. Nothing is sent, and no expression is compiled.
 
+#[cfg(test)]
+#[macro_use]
+extern crate claims;
+
 mod check;
 mod expression;
 mod file;

@@ -3,6 +3,10 @@
 //! A thread of its own asks a [`Source`] what runs and draws it; nothing that it does can hold up the run. The terminal is given
 //! back when the [`Display`] ends, when anything panics, and when somebody calls [`restore`].
 
+#[cfg(test)]
+#[macro_use]
+extern crate claims;
+
 mod draw;
 mod keys;
 mod known;

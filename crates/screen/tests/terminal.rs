@@ -1,5 +1,8 @@
 //! The terminal is given back when something panics: in a real one, `tmux`.
 
+#[macro_use]
+extern crate claims;
+
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};

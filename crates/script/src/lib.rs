@@ -3,6 +3,10 @@
 //! An expression is a function of its variables. It finds no files, no net, no clock and no chance but those that are given to it,
 //! and nothing that it does is seen by the next one.
 
+#[cfg(test)]
+#[macro_use]
+extern crate claims;
+
 mod bounds;
 mod compiled;
 mod fault;

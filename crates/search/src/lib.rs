@@ -4,6 +4,10 @@
 //! meets its goals. It owns no clock and starts nothing, so the whole of it runs in a simulated world. A [`Judge`] looks at one
 //! trial while it runs. [`Grid`] has the cells of a sweep; [`capacity`] the arithmetic that needs no load.
 
+#[cfg(test)]
+#[macro_use]
+extern crate claims;
+
 pub mod capacity;
 mod found;
 mod grid;

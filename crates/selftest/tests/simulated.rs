@@ -1,5 +1,8 @@
 //! The self-test in a simulated network: no machine is in its figures, so all of them are right, each time the same.
 
+#[macro_use]
+extern crate claims;
+
 use driver::sim::Faults;
 use pacing::Nanos;
 use selftest::{Row, Unit};

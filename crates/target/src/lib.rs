@@ -2,6 +2,10 @@
 //!
 //! [`Server::start`] listens and returns; [`Server::stop`] ends it. A run does not need it.
 
+#[cfg(test)]
+#[macro_use]
+extern crate claims;
+
 mod action;
 mod behavior;
 mod certificate;

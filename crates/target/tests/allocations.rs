@@ -2,6 +2,9 @@
 
 #![expect(unsafe_code, reason = "an allocator that counts is an unsafe trait")]
 
+#[macro_use]
+extern crate claims;
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::ops::ControlFlow;

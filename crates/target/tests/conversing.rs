@@ -1,5 +1,8 @@
 //! Messages that are made for each exchange, and values that are taken from their answers: calls of gRPC, WebSocket and TCP.
 
+#[macro_use]
+extern crate claims;
+
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};

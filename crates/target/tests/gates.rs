@@ -1,6 +1,9 @@
 //! Gates of the target over real sockets: who waits is counted, and is answered when somebody opens. `simulated` has the instants.
 
 #[macro_use]
+extern crate claims;
+
+#[macro_use]
 mod each_driver;
 mod seen;
 

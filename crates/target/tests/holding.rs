@@ -3,6 +3,9 @@
 
 #![expect(clippy::print_stdout, reason = "the figures are the point, and there is no harness to keep them")]
 
+#[macro_use]
+extern crate claims;
+
 mod seen;
 
 use std::sync::Arc;

@@ -1,6 +1,9 @@
 //! The engine and the target over TLS and HTTP/2, on both drivers: what one counts is what the other counts.
 
 #[macro_use]
+extern crate claims;
+
+#[macro_use]
 mod each_driver;
 
 use std::net::SocketAddr;

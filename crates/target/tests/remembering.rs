@@ -1,5 +1,8 @@
 //! What users take from answers goes with their later requests, and with nobody else's: against a server that checks it.
 
+#[macro_use]
+extern crate claims;
+
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};

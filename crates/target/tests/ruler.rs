@@ -3,6 +3,9 @@
 #![expect(clippy::print_stdout, reason = "a ruler shows what it measured")]
 
 #[macro_use]
+extern crate claims;
+
+#[macro_use]
 mod each_driver;
 
 use std::ops::ControlFlow;

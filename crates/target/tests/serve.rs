@@ -1,6 +1,9 @@
 //! The target against clients that are rude: they leave, they half-close, they pipeline, they do not read.
 
 #[macro_use]
+extern crate claims;
+
+#[macro_use]
 mod each_driver;
 mod seen;
 

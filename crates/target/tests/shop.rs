@@ -3,6 +3,9 @@
 //! iterations: a million requests.
 
 #[macro_use]
+extern crate claims;
+
+#[macro_use]
 mod each_driver;
 
 use std::io::{Read, Write};

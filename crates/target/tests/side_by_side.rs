@@ -2,6 +2,9 @@
 //! whole.
 
 #[macro_use]
+extern crate claims;
+
+#[macro_use]
 mod each_driver;
 
 use std::net::SocketAddr;

@@ -1,5 +1,8 @@
 //! Requests made of rows and of expressions, over sockets: which row goes to whom, what is read ahead, and what goes wrong.
 
+#[macro_use]
+extern crate claims;
+
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};

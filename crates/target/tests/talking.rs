@@ -1,6 +1,9 @@
 //! Conversations that end with their steps, and messages that are waited for, over sockets: what the peer sees of them.
 
 #[macro_use]
+extern crate claims;
+
+#[macro_use]
 mod each_driver;
 mod seen;
 

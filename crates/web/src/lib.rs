@@ -3,6 +3,10 @@
 //! A [`Site`] is a small server on a thread of its own. Whoever carries out a run tells its [`Hub`] of it; whoever has the
 //! token reads that, and changes the run. Nothing here can hold up a run: what is told is kept or left out, at once.
 
+#[cfg(test)]
+#[macro_use]
+extern crate claims;
+
 mod api;
 mod error;
 mod guard;

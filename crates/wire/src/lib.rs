@@ -3,6 +3,10 @@
 //! A machine takes bytes and gives events; it owns no socket, no clock and no thread, so a test of it is a list of byte
 //! strings. Layer 1: it depends on no other room of the house.
 
+#[cfg(test)]
+#[macro_use]
+extern crate claims;
+
 pub mod certificate;
 pub mod coding;
 pub mod grpc;

@@ -9,6 +9,9 @@
 //! else a cut of them. `ONRUSH_CELL=Closed/FrozenReading` runs those whose name contains that, and `ONRUSH_BINARY`
 //! another binary.
 
+#[macro_use]
+extern crate claims;
+
 #[expect(dead_code, reason = "the server of this test lives in it")]
 #[path = "../binary/mod.rs"]
 mod binary;

@@ -2,6 +2,9 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a harness tells how tests ended")]
 
+#[macro_use]
+extern crate claims;
+
 #[path = "../binary/mod.rs"]
 mod binary;
 mod driven;

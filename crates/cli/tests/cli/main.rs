@@ -1,5 +1,8 @@
 //! The binary as people use it: real servers, real pipes, real signals.
 
+#[macro_use]
+extern crate claims;
+
 #[path = "../authority/mod.rs"]
 mod authority;
 mod autobahn;

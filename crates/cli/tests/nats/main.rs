@@ -1,5 +1,8 @@
 //! One load from workers of many machines: on a bus of NATS, with a real server and what goes wrong with it and with them, and over ssh.
 
+#[macro_use]
+extern crate claims;
+
 #[path = "../authority/mod.rs"]
 mod authority;
 #[path = "../binary/mod.rs"]

@@ -1,6 +1,9 @@
 //! What a load on this machine tells of itself, judged by what is counted. Who is the limit, and what a freeze does to times, is judged
 //! where time is virtual: `selftest/tests`.
 
+#[macro_use]
+extern crate claims;
+
 #[path = "../binary/mod.rs"]
 mod binary;
 mod limits;

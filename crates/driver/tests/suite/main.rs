@@ -1,6 +1,9 @@
 //! What every driver must do. Each test is written once and runs on each driver: on real sockets against the standard
 //! library's, and in simulated networks of several seeds.
 
+#[macro_use]
+extern crate claims;
+
 #[cfg(target_os = "linux")]
 mod gathering;
 mod ready;

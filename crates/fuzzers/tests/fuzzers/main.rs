@@ -7,6 +7,9 @@
 //!
 //! What ends the whole program, such as a stack that is too small, is found by fewer and fewer inputs.
 
+#[macro_use]
+extern crate claims;
+
 mod asked;
 mod complete;
 mod mutator;

@@ -3,6 +3,9 @@
 
 #![expect(clippy::print_stdout, reason = "with --nocapture the bounds can be looked at")]
 
+#[macro_use]
+extern crate claims;
+
 #[path = "../theory/formulas.rs"]
 mod formulas;
 mod town;

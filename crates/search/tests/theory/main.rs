@@ -2,6 +2,9 @@
 
 #![expect(clippy::print_stdout, reason = "with --nocapture the bounds can be looked at")]
 
+#[macro_use]
+extern crate claims;
+
 mod formulas;
 mod world;
 

@@ -1,6 +1,9 @@
 //! The engine against real sockets, with the count of the test beside its own. `simulated` has what is a matter of time.
 
 #[macro_use]
+extern crate claims;
+
+#[macro_use]
 #[path = "../each_driver/mod.rs"]
 mod each_driver;
 mod peers;
