@@ -1,5 +1,5 @@
-//! A test harness of its own for tests that share one start of something: it speaks as that of Rust does, on the command line and in
-//! what it prints, and runs the tests that are selected one after the other.
+//! A test harness for tests that share one start of something. It speaks as that of Rust does, on the command line and
+//! in what it prints, and runs the tests that are selected one after the other.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -33,8 +33,8 @@ const goesOn = (page, before, more) => sees(page, (place, least) => {
   return Number(shown?.replaceAll(",", "")) >= least;
 }, TOTAL, before + more);
 
-// Counts the answers that the page has read, where the tester can see it. Who waits for the count hears of it when all has
-// been done that an answer leads to.
+// Counts the answers that the page has read, where the tester can see it. When the count is seen, all that an answer
+// leads to is done.
 const countsAnswers = (page) => page.evaluateOnNewDocument(() => {
   const { json } = Response.prototype;
   Response.prototype.json = async function read() {

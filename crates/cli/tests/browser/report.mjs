@@ -1,4 +1,5 @@
-// Tries a report that was written. All that is asserted holds for any report; what is specific comes from the data inside the file.
+// Tries a report that was written. All that is asserted holds for any report; what is specific comes from the data in
+// the file.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";

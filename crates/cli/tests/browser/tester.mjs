@@ -32,7 +32,8 @@ export function within(what, promise) {
   return Promise.race([promise, never]);
 }
 
-// Waits until everything that has changed is drawn: in the first frame a chart hears of its new size, in the second it draws.
+// Waits until everything that has changed is drawn: in the first frame a chart hears of its new size, in the second it
+// draws.
 export const settle = (page) => page.evaluate(async () => {
   for (let frame = 0; frame < 3; frame += 1) await new Promise(requestAnimationFrame);
 });

@@ -1,5 +1,5 @@
-//! A run on a page: `--web` and `onrush web`, with programs, and with whoever should not be there. `tests/browser` has the same with a
-//! browser.
+//! A run on a page: `--web` and `onrush web`, with programs, and with whoever should not be there. `tests/browser` has
+//! the same with a browser.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -81,7 +81,7 @@ pub(super) fn counted(served: &Served, path: &str) -> u64 {
     stats(served)["requests_by_path"][path].as_u64().unwrap_or(0)
 }
 
-/// A load of an hour that is ended by a change: each start until then is one that was asked for, whenever the changes come.
+/// A load of an hour that is ended by a change: each start until then was asked for, whenever the changes come.
 #[test]
 fn changes_hold_to_the_start() {
     let served = Served::start();
