@@ -13,7 +13,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Output, Stdio};
 
 use binary::Served;
-use seen::{stats, until};
+use seen::{stats, wait_for};
 
 /// More than ten times what the limit allows.
 const CONNECTIONS: u64 = 15_000;
@@ -47,7 +47,7 @@ fn hold_all(served: &Served) -> Output {
         served.url
     );
     let child = limited(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("bash starts");
-    until("all requests are there", || stats(served)["requests_by_path"]["/delay"] == CONNECTIONS);
+    wait_for("all requests are there", || stats(served)["requests_by_path"]["/delay"] == CONNECTIONS);
     let status = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill starts");
     assert!(status.success(), "kill");
     child.wait_with_output().expect("it ends")
