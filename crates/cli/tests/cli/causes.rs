@@ -5,7 +5,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use crate::seen::until;
+use crate::seen::wait_for;
 use crate::{Served, output, report, side_by_side, text};
 
 const LANGUAGES: [&str; 2] = ["en", "zh"];
@@ -61,8 +61,8 @@ impl Peer {
         let mut last = TcpStream::connect(&self.address).expect("it listens");
         last.write_all(b"the last").expect("it reads");
         let is_last = |bytes: &Vec<u8>| bytes == b"the last";
-        until("the last connection is heard", || self.heard.lock().expect("nobody panics with it").iter().any(is_last));
-        until("all others are gone", || self.open.load(Ordering::SeqCst) == 1);
+        wait_for("the last connection is heard", || self.heard.lock().expect("nobody panics with it").iter().any(is_last));
+        wait_for("all others are gone", || self.open.load(Ordering::SeqCst) == 1);
         self.heard.lock().expect("nobody panics with it").iter().filter(|bytes| bytes.starts_with(&[0x16, 3])).count()
     }
 }

@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-use crate::seen::until;
+use crate::seen::wait_for;
 use crate::{Ends, Folder, Served, onrush, output, signal, text};
 
 /// The program with SIGHUP as it is in a terminal: whoever runs the tests may have it ignored, which is inherited.
@@ -108,7 +108,7 @@ fn nohup_outlives_the_terminal() {
 fn refused(words: &[&str]) -> Output {
     let child = onrush(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     let mut child = Ends(child);
-    until("it is refused", || child.0.try_wait().expect("it can be asked").is_some());
+    wait_for("it is refused", || child.0.try_wait().expect("it can be asked").is_some());
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     child.0.stdout.take().expect("a pipe").read_to_end(&mut stdout).expect("what it said");
     child.0.stderr.take().expect("a pipe").read_to_end(&mut stderr).expect("what it said");

@@ -7,7 +7,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 
 use crate::examples::by_path;
-use crate::seen::{stats, until};
+use crate::seen::{stats, wait_for};
 use crate::{Folder, Served, closed_port, line_with, next_of, onrush, output, report, signal, text};
 
 fn steps(seen: &Value, scenario: usize) -> Vec<(String, u64, u64)> {
@@ -179,7 +179,7 @@ fn ctrl_c_ends_what_is_done_once() {
         let plan = folder.plan(name, &served, &rest);
         let mut child =
             onrush(&["run", &plan]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
-        until("it waits for the answer", || by_path(&stats(&served)).get("/delay") == Some(&asked));
+        wait_for("it waits for the answer", || by_path(&stats(&served)).get("/delay") == Some(&asked));
         let mut said = BufReader::new(child.stderr.take().expect("a pipe")).lines();
         signal(&child, "-INT");
         line_with(&mut said, "stopping");

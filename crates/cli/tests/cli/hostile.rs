@@ -10,7 +10,7 @@ use crate::raw::{
     CONTINUATION, DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, PING, PUSH_PROMISE, Raw, SETTINGS, block, data,
     fields, frame, kinds, message,
 };
-use crate::seen::until;
+use crate::seen::wait_for;
 use crate::{Ends, next_of, side_by_side, signal};
 
 /// What is sent on a stream.
@@ -40,7 +40,7 @@ pub(crate) fn most_held(args: &[&str], is_all_sent: &dyn Fn() -> bool) -> (u64, 
     let reader = std::thread::spawn(move || lines.for_each(|line| drop(tell.send(line))));
     let mut out = child.0.stdout.take().expect("a pipe");
     let mut is_over = false;
-    until(&format!("the run is over, or all was sent: {args:?}"), || {
+    wait_for(&format!("the run is over, or all was sent: {args:?}"), || {
         if let Some(status) = child.0.try_wait().expect("a child") {
             panic!("{args:?}: it ended: {status}");
         }

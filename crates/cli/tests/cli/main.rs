@@ -107,7 +107,7 @@ impl Drop for Ends {
 /// Waits until somebody listens on this port of 127.0.0.1. `child`: the program that is to listen.
 #[track_caller]
 fn listens(child: &mut Child, port: u16) {
-    seen::until("somebody listens", || {
+    seen::wait_for("somebody listens", || {
         // No claim: how often somebody looks is a matter of the machine.
         if let Some(status) = child.try_wait().expect("a child") {
             panic!("it ended before it listened: {status}");
@@ -120,7 +120,7 @@ fn listens(child: &mut Child, port: u16) {
 #[track_caller]
 fn next_of<T>(receiver: &Receiver<T>, what: &str) -> T {
     let mut next = None;
-    seen::until(what, || {
+    seen::wait_for(what, || {
         next = receiver.try_recv().ok();
         next.is_some()
     });

@@ -61,7 +61,7 @@ impl Nginx {
             .spawn()
             .expect("nginx starts");
         let mut nginx = Self { child, folder, port, url: format!("http://127.0.0.1:{port}") };
-        seen::until("nginx listens", || {
+        seen::wait_for("nginx listens", || {
             if nginx.child.try_wait().expect("a child").is_some() {
                 let errors = std::fs::read_to_string(nginx.folder.join("error.log")).unwrap_or_default();
                 panic!("nginx does not listen: {errors}");

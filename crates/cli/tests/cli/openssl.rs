@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use wire::tls::{ServerConfig, ServerSettings};
 
 use crate::binary::{onrush, output, report, text};
-use crate::seen::until;
+use crate::seen::wait_for;
 use crate::{closed_port, listens};
 
 /// A folder for certificates; it goes with the value.
@@ -178,7 +178,7 @@ impl Polite {
 
     /// One for each connection, when all of them have ended.
     fn answered(&self, count: usize) -> Vec<bool> {
-        until("all connections have ended", || self.seen.lock().expect("nobody panics with it").len() >= count);
+        wait_for("all connections have ended", || self.seen.lock().expect("nobody panics with it").len() >= count);
         std::mem::take(&mut *self.seen.lock().expect("nobody panics with it"))
     }
 }

@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::seen::until;
+use super::seen::wait_for;
 use super::watched::counted;
 use super::{Served, onrush, text};
 
@@ -36,7 +36,7 @@ impl Tmux {
 
     fn until(&self, parts: &[&str]) -> String {
         let mut shown = String::new();
-        until(&format!("the terminal shows {parts:?}"), || {
+        wait_for(&format!("the terminal shows {parts:?}"), || {
             // With what went off the top.
             shown = self.ask(&["capture-pane", "-p", "-S", "-200"]);
             parts.iter().all(|part| shown.contains(part))
@@ -144,7 +144,7 @@ fn a_terminal_that_goes_away() {
     tmux.until(&["running", "100 / 100"]);
     drop(tmux);
     let mut report = serde_json::Value::Null;
-    until("the report is written", || {
+    wait_for("the report is written", || {
         let text = std::fs::read_to_string(&file).unwrap_or_default();
         serde_json::from_str(&text).map(|written| report = written).is_ok()
     });

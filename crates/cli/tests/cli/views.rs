@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
 use crate::examples::by_path;
-use crate::seen::{stats, until};
+use crate::seen::{stats, wait_for};
 use crate::{Served, line_with, onrush, output, report, signal, text};
 
 #[test]
@@ -100,7 +100,7 @@ fn a_second_signal_ends_at_once() {
         .stderr(Stdio::piped())
         .spawn()
         .expect("the binary starts");
-    until("all five wait for their answers", || by_path(&stats(&served)).get("/delay") == Some(&5));
+    wait_for("all five wait for their answers", || by_path(&stats(&served)).get("/delay") == Some(&5));
     let mut said = BufReader::new(child.stderr.take().expect("a pipe")).lines();
     signal(&child, "-INT");
     line_with(&mut said, "Ctrl-C again");

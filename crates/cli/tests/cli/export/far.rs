@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 
 use super::otlp::{read_request, receiver};
 use super::{answered, exported, said};
-use crate::seen::until;
+use crate::seen::wait_for;
 use crate::{Served, closed_port, line_with, next_of, onrush, output, report, signal};
 
 /// Answers so many requests and none after them. Gives the port, and tells of each request that came.
@@ -88,7 +88,7 @@ fn a_far_end_that_comes_back_gets_everything() {
     let words = ["-q", "1000", "-n", "1000", "--interval", "100ms", "-o", "json", "--export-wait", "1h"];
     let child = onrush(&[&words[..], &["--export", &place, &served.url("/")]].concat()).stdout(Stdio::piped()).spawn();
     let child = child.expect("it starts");
-    until("half of the load is over", || answered(&served) >= 500);
+    wait_for("half of the load is over", || answered(&served) >= 500);
     let listener = TcpListener::bind(("127.0.0.1", port)).expect("the port");
     let server = std::thread::spawn(move || {
         let mut text = String::new();

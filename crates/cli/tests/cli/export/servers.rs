@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::Value;
 
-use crate::seen::until;
+use crate::seen::wait_for;
 
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 
@@ -47,7 +47,7 @@ impl Program {
         });
         let mut program = Self { child, folder, port };
         let url = format!("http://127.0.0.1:{port}{ready}");
-        until("the program is ready", || {
+        wait_for("the program is ready", || {
             if program.child.try_wait().expect("a child").is_some() {
                 panic!("{name} ended: {}", std::fs::read_to_string(program.folder.join("log")).unwrap_or_default());
             }
@@ -72,7 +72,7 @@ impl Program {
         });
         // It looks for its targets some seconds after it is ready.
         let targets = format!("http://127.0.0.1:{port}/api/v1/targets");
-        until("Prometheus has a target", || page.is_none() || curl(&[&targets]).contains("\"scrapePool\":\"onrush\""));
+        wait_for("Prometheus has a target", || page.is_none() || curl(&[&targets]).contains("\"scrapePool\":\"onrush\""));
         program
     }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::servers::Program;
 use super::{ODD_STEP, answered, exported, run_scenario};
-use crate::seen::until;
+use crate::seen::wait_for;
 use crate::{Served, onrush, output, report, signal};
 
 /// The bounds of the classic bucket of a time.
@@ -24,7 +24,7 @@ fn run_for_scrapes(served: &Served, page: u16, prometheus: &Program) -> (Value, 
         ["-q", "300", "-z", "1h", "--interval", "100ms", "-o", "json", "--export", &page, "--export-wait", "1h"];
     let child = onrush(&[&words[..], &[&url]].concat()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let child = child.expect("it starts");
-    until("Prometheus has read the page five times", || {
+    wait_for("Prometheus has read the page five times", || {
         let reads = prometheus.query("count_over_time(onrush_users[5m])");
         let reads = reads[0]["value"][1].as_str().and_then(|count| count.parse::<u64>().ok());
         reads >= Some(5)
