@@ -4,7 +4,7 @@
 use std::env;
 
 /// Names the part of this run, as any number. `cargo xtask test` draws it from the commit.
-pub const PART_VARIABLE: &str = "ONRUSH_PART";
+pub const PART_VARIABLE: &str = "XTASK_PART";
 /// Plays all seeds.
 const LONG_VARIABLE: &str = "ONRUSH_LONG";
 /// Plays the first seeds, as many as it says.

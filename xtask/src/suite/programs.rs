@@ -108,10 +108,12 @@ impl Program {
         // Random cases are the same in each run: what fails here is the commit's doing. `cargo test` draws others.
         command.env("PROPTEST_RNG_SEED", "1");
         // Of what there is more of than a run has time for, each commit takes another part.
+        // `ONRUSH_` begins flags, so only those get such a variable that start no onrush.
         let part = commit_number().to_string();
-        for variable in ["ONRUSH_PART", "ONRUSH_FUZZ_SEED"].iter().filter(|name| std::env::var_os(name).is_none()) {
-            command.env(variable, &part);
+        if self.package == "fuzzers" && std::env::var_os("ONRUSH_FUZZ_SEED").is_none() {
+            command.env("ONRUSH_FUZZ_SEED", &part);
         }
+        command.env("XTASK_PART", &part);
         command
     }
 

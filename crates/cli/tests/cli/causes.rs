@@ -61,7 +61,9 @@ impl Peer {
         let mut last = TcpStream::connect(&self.address).expect("it listens");
         last.write_all(b"the last").expect("it reads");
         let is_last = |bytes: &Vec<u8>| bytes == b"the last";
-        wait_for("the last connection is heard", || self.heard.lock().expect("nobody panics with it").iter().any(is_last));
+        wait_for("the last connection is heard", || {
+            self.heard.lock().expect("nobody panics with it").iter().any(is_last)
+        });
         wait_for("all others are gone", || self.open.load(Ordering::SeqCst) == 1);
         self.heard.lock().expect("nobody panics with it").iter().filter(|bytes| bytes.starts_with(&[0x16, 3])).count()
     }

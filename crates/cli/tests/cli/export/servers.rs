@@ -72,7 +72,9 @@ impl Program {
         });
         // It looks for its targets some seconds after it is ready.
         let targets = format!("http://127.0.0.1:{port}/api/v1/targets");
-        wait_for("Prometheus has a target", || page.is_none() || curl(&[&targets]).contains("\"scrapePool\":\"onrush\""));
+        wait_for("Prometheus has a target", || {
+            page.is_none() || curl(&[&targets]).contains("\"scrapePool\":\"onrush\"")
+        });
         program
     }
 
