@@ -8,8 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use wire::websocket::{self, Deflater, Kind, Opcode};
 
-use crate::binary::report;
-use crate::hostile::most_held;
+use crate::hostile::Held;
 use crate::raw::opening_of;
 use crate::side_by_side;
 
@@ -227,9 +226,9 @@ fn whoever_looks_at_messages_keeps_no_more_than_it_may() {
             let deflate: &[&str] = if case.extensions.is_empty() { &[] } else { &["--ws-deflate"] };
             let args = [case.flags, deflate, &args].concat();
             let name = case.name;
-            let (most, done) = most_held(&args, &|| false);
-            assert!(most <= RESIDENT_KIB_MAX, "{name} {driver}: {most} KiB");
-            let seen = report(&done);
+            let held = Held::run(&args, &|| false);
+            assert!(held.kib <= RESIDENT_KIB_MAX, "{name} {driver}: {} KiB", held.kib);
+            let seen = held.report();
             let failures = seen["failures"].as_array().expect("a list");
             let reasons: Vec<&str> = failures
                 .iter()
@@ -274,9 +273,9 @@ fn held_connections_keep_no_more_either() {
                 "never",
             ];
             let args = [&args[..], deflate, &["--driver", driver, &url]].concat();
-            let (most, done) = most_held(&args, &|| false);
-            assert!(most <= RESIDENT_KIB_MAX, "{name} {driver}: {most} KiB");
-            let held = report(&done);
+            let held = Held::run(&args, &|| false);
+            assert!(held.kib <= RESIDENT_KIB_MAX, "{name} {driver}: {} KiB", held.kib);
+            let held = held.report();
             assert_eq!(held["messages"]["refused"], CONNECTIONS, "{name} {driver}: {held:#}");
         }
     });
