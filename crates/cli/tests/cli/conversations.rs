@@ -260,8 +260,8 @@ fn why_a_server_closes_is_told() {
     });
 }
 
-/// A close between messages fails nothing, and is told too. One that comes with the answer is before the next message, however slow
-/// a machine is; one that comes a moment later may cross with it, and then that message is lost.
+/// A close between messages is told, and the next message has a connection of its own. Where that message is due at once it may cross
+/// with the close, and is lost then.
 #[test]
 fn a_close_between_messages_is_no_failure() {
     // A start that is late by the whole time to the next one would be sent before the close is looked at.
