@@ -280,7 +280,10 @@ fn connections_of_one_that_is_killed(server: &Served) {
     assert_eq!((unknown, &connections["closed"]), (10, &20.into()), "{:#} {connections:#}", held["workers"]);
     // The one that comes only later may be of the worker that is killed.
     assert!((29..=30).contains(&connections["established"].as_u64().expect("a number")), "{connections:#}");
-    assert!(held["verdicts"][0].as_str().is_some_and(|text| text.contains("1 of 3 workers were lost")));
+    // What else is to be said depends on the machine.
+    let verdicts = held["verdicts"].as_array().expect("a list");
+    let is_loss = |verdict: &Value| verdict.as_str().is_some_and(|text| text.contains("1 of 3 workers were lost"));
+    assert!(verdicts.iter().any(is_loss), "{verdicts:#?}");
     let open = || stats(server)["long_connections"]["open"].as_u64().unwrap_or_default();
     wait_for("none is left", || open() == 0 && workers.iter().all(|pid| !is_there(*pid)));
 }
