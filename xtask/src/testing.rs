@@ -130,7 +130,8 @@ mod tests {
 
     #[test]
     fn words_are_read_or_refused() {
-        let busy = |seed| Some(Testing { options: Options { busy: Some(seed), ..Options::default() }, ..Testing::default() });
+        let busy =
+            |seed| Some(Testing { options: Options { busy: Some(seed), ..Options::default() }, ..Testing::default() });
         assert_eq!(Testing::read(&[]), Some(Testing::default()));
         assert_eq!(Testing::read(&["--long"]), Some(Testing { is_long: true, ..Testing::default() }));
         assert_eq!(Testing::read(&["--busy"]), busy(BUSY_SEED));

@@ -25,7 +25,10 @@ fn files_in(folder: &Path, found: &mut Vec<PathBuf>) {
             if name != "node_modules" && name != "target" {
                 files_in(&entry, found);
             }
-        } else if entry.extension().is_some_and(|end| ["rs", "js", "mjs", "py", "go", "sh"].iter().any(|one| end == *one)) {
+        } else if entry
+            .extension()
+            .is_some_and(|end| ["rs", "js", "mjs", "py", "go", "sh"].iter().any(|one| end == *one))
+        {
             found.push(entry);
         }
     }

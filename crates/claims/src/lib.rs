@@ -29,7 +29,9 @@ pub fn judged() {
 
 impl Drop for Count {
     fn drop(&mut self) {
-        let (Some(file), true) = (std::env::var_os(FILE_VARIABLE), std::thread::current().name().is_some()) else { return };
+        let (Some(file), true) = (std::env::var_os(FILE_VARIABLE), std::thread::current().name().is_some()) else {
+            return;
+        };
         let opened = std::fs::OpenOptions::new().append(true).create(true).open(file);
         // Whoever asked for the count sees that it is missing.
         let _ = opened.and_then(|mut file| writeln!(file, "{}", self.0.get()));

@@ -133,7 +133,10 @@ fn a_second_run_after_the_first() {
     let _works = QUIET.read().unwrap_or_else(|poisoned| poisoned.into_inner());
     let (mut exchanges, mut late) = (0, 0);
     // Where connections are lost the target keeps them for ever, and may have no room for more.
-    let settings = claims::seeds::of_this_run(SECOND_SEEDS, SECOND_PARTS).into_iter().map(Setting::of).filter(|setting| setting.faults.loss == 0);
+    let settings = claims::seeds::of_this_run(SECOND_SEEDS, SECOND_PARTS)
+        .into_iter()
+        .map(Setting::of)
+        .filter(|setting| setting.faults.loss == 0);
     for first in settings {
         let seed = first.seed;
         let second = Setting { threads: first.threads % 3 + 1, ..first.clone() };

@@ -168,7 +168,8 @@ impl Exports {
 
     fn end(mut self, suite: &str, page: &str, has_enough: &dyn Fn() -> bool) -> Vec<Delivery> {
         let told = self.told(None, None);
-        let (queues_by, page_by) = (Deadline::after(self.end_wait.unwrap_or(END_WAIT_MAX)), Deadline::after(self.page_wait()));
+        let (queues_by, page_by) =
+            (Deadline::after(self.end_wait.unwrap_or(END_WAIT_MAX)), Deadline::after(self.page_wait()));
         for (_, way) in &self.all {
             match way {
                 Way::Page(page) => page.show(&told, true),

@@ -73,7 +73,11 @@ impl Running {
 }
 
 /// Runs all cases; `each` hears of each that has ended.
-pub(crate) fn run(cases: Vec<Case>, running: &Running, each: &(dyn Fn(&Outcome) + Sync)) -> Result<Vec<Outcome>, Failure> {
+pub(crate) fn run(
+    cases: Vec<Case>,
+    running: &Running,
+    each: &(dyn Fn(&Outcome) + Sync),
+) -> Result<Vec<Outcome>, Failure> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let folder = programs::folder()?.join("output");
     programs::create(&folder)?;

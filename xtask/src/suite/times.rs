@@ -48,7 +48,8 @@ fn compare(outcomes: &[Outcome], quiet: &Path) -> Result<(), Failure> {
         .filter_map(|outcome| {
             let before = kept.get(outcome.case.name().as_str()).copied();
             let is_same = before == Some(outcome.claims) || !outcome.has_passed();
-            (!is_same).then(|| format!("  {}: {} claims, {before:?} on a quiet machine", outcome.case.name(), outcome.claims))
+            (!is_same)
+                .then(|| format!("  {}: {} claims, {before:?} on a quiet machine", outcome.case.name(), outcome.claims))
         })
         .collect();
     if differing.is_empty() {
@@ -77,9 +78,8 @@ pub(crate) fn print_programs(outcomes: &[Outcome]) {
     for (title, (tests, wall, cpu, claims)) in &sums {
         println!("{title:<28} {tests:>6} {wall:>9.1} {cpu:>9.1} {claims:>9}");
     }
-    let (tests, wall, cpu, claims) = sums
-        .values()
-        .fold((0, 0.0, 0.0, 0), |all, one| (all.0 + one.0, all.1 + one.1, all.2 + one.2, all.3 + one.3));
+    let (tests, wall, cpu, claims) =
+        sums.values().fold((0, 0.0, 0.0, 0), |all, one| (all.0 + one.0, all.1 + one.1, all.2 + one.2, all.3 + one.3));
     println!("{:<28} {tests:>6} {wall:>9.1} {cpu:>9.1} {claims:>9}", "all");
 }
 
@@ -110,7 +110,11 @@ pub(crate) fn print_units(page: &Path) -> Result<(), Failure> {
     let list = list.map(|(list, _)| format!("{list}]")).ok_or("cargo's page of timings has no list of units")?;
     let mut units: Vec<Unit> = serde_json::from_str(&list).map_err(|error| format!("{}: {error}", page.display()))?;
     units.sort_by(|one, other| other.duration.total_cmp(&one.duration));
-    println!("{} units of the build in {:.1} s of wall time", units.len(), units.iter().map(|unit| unit.duration).sum::<f64>());
+    println!(
+        "{} units of the build in {:.1} s of wall time",
+        units.len(),
+        units.iter().map(|unit| unit.duration).sum::<f64>()
+    );
     for unit in units.iter().take(UNITS_MAX) {
         println!("{:>9.2}  {} {}{}", unit.duration, unit.name, unit.version, unit.target);
     }

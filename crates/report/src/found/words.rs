@@ -159,7 +159,9 @@ pub(super) fn warnings(report: &Value, language: Language) -> Vec<String> {
     }
     if report["on"] != "connections" && report["lower"].is_number() && report["is_confirmed"] == false {
         all.push(if report["ended"] == "trials" {
-            language.pick("no trial was left to hold the load for long", "没有剩余的测试次数来长时间保持该负载").to_owned()
+            language
+                .pick("no trial was left to hold the load for long", "没有剩余的测试次数来长时间保持该负载")
+                .to_owned()
         } else {
             language.pick(
                 "there was no time to hold the load for long; --budget gives it more".to_owned(),
