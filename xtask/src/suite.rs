@@ -12,6 +12,7 @@ use std::time::Instant;
 
 use crate::{Failure, processes};
 use programs::Case;
+pub(crate) use programs::folder;
 use runner::{Outcome, Running};
 
 /// Tests that take longest begin first: by program, and by the beginning of a name.

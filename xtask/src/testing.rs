@@ -4,10 +4,24 @@ use std::process::Command;
 use std::time::Instant;
 
 use crate::suite::{self, Options};
-use crate::{FUZZ_SECONDS, Failure, cargo, dist, fuzz, install, processes, run};
+use crate::{FUZZ_SECONDS, Failure, cargo, dist, fuzz, install, processes, root, run, run_in};
 
 /// Of a run that draws by itself.
 const BUSY_SEED: u64 = 1;
+/// Inputs for each fuzzer, made by its test.
+const FUZZ_INPUTS: &str = "100000";
+/// What is longer at full length, behind `cargo test --release --package`.
+const LONG: [&[&str]; 8] = [
+    &["engine", "--lib", "swarm"],
+    &["cluster", "--lib", "sim"],
+    &["search", "--test", "simulated"],
+    &["fuzzers"],
+    &["target", "--test", "sums"],
+    &["target", "--test", "ruler"],
+    &["onrush", "--test", "books"],
+    &["onrush", "--test", "cli", "hold::"],
+];
+
 /// What is asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Testing {
@@ -110,18 +124,32 @@ fn long() -> Result<(), Failure> {
         })
     })?;
     part("packages", &mut || dist::dist(dist::Extent::Checked))?;
-    part("the long sums and books", &mut || {
-        [("target", "sums"), ("target", "ruler"), ("onrush", "books")].iter().try_for_each(|(package, test)| {
-            let words = ["test", "--release", "--package", package, "--test", test];
-            run(cargo(&words).env("ONRUSH_LONG", "1"))
+    part("all seeds and inputs, the long sums and books", &mut || {
+        LONG.iter().try_for_each(|words| {
+            let mut command = cargo(&["test", "--release", "--package"]);
+            run(command.args(*words).env("ONRUSH_LONG", "1").env("ONRUSH_FUZZ_INPUTS", FUZZ_INPUTS))
         })
     })?;
     part("fuzzers", &mut || fuzz(FUZZ_SECONDS))?;
+    part("the first command, from a clean clone", &mut first_command)?;
     part("the suite on a busy machine", &mut || {
         suite::run_all(Options { busy: Some(BUSY_SEED), ..Options::default() })
     })?;
     told.iter().for_each(|line| println!("{line}"));
     Ok(())
+}
+
+/// What somebody does who has just come: nothing is built yet.
+fn first_command() -> Result<(), Failure> {
+    let folder = suite::folder()?.join("clean");
+    let remove = || match std::fs::remove_dir_all(&folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(format!("{}: {error}", folder.display())),
+        _ => Ok(()),
+    };
+    remove()?;
+    run(Command::new("git").args(["clone", "--quiet"]).arg(root()).arg(&folder))?;
+    run_in(&folder, &mut cargo(&["run", "--release", "--", "demo"]))?;
+    remove()
 }
 
 #[cfg(test)]

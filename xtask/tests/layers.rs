@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-const LAYERS: [(&str, u8); 24] = [
+const LAYERS: [(&str, u8); 25] = [
     ("claims", 0),
     ("wire", 1),
     ("plan", 1),
@@ -29,6 +29,7 @@ const LAYERS: [(&str, u8); 24] = [
     ("web", 7),
     ("selftest", 7),
     ("fuzzers", 7),
+    ("instructions", 8),
     ("onrush", 8),
 ];
 

@@ -1,4 +1,4 @@
-//! Instructions that exchanges of other protocols take, as those of HTTP/1 are counted in `benches/instructions`. They have a program
+//! Instructions that exchanges of other protocols take, as those of HTTP/1 are counted in `http1`. They have a program
 //! and a driver of their own, since a compiler leaves out what one driver never does.
 
 #![expect(missing_docs, reason = "the macros make public items")]
