@@ -16,6 +16,8 @@ use crate::{Failure, processes};
 
 /// What is left has so much time between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_secs(2);
+/// What nobody can end, as that of another user, is left after this.
+const GIVEN_UP: Duration = Duration::from_secs(30);
 /// Between two looks at what is left.
 const LOOK: Duration = Duration::from_millis(20);
 /// Signals that end the suite in order.
@@ -29,9 +31,12 @@ pub(crate) fn run(words: &[&str]) -> Result<(), Failure> {
     let for_signals = pipe.clone();
     let mut signals = signal_hook::iterator::Signals::new(ENDING).map_err(|error| format!("signals: {error}"))?;
     std::thread::spawn(move || {
-        for _ in signals.forever() {
+        for signal in signals.forever() {
             // The guard takes a closed pipe for the end of all.
-            drop(for_signals.lock().expect("no thread panics").take());
+            if for_signals.lock().expect("no thread panics").take().is_none() {
+                // Who asks again waits no longer: the guard goes on without us.
+                std::process::exit(128 + signal);
+            }
         }
     });
     let status = await_child(&guard)?;
@@ -39,7 +44,7 @@ pub(crate) fn run(words: &[&str]) -> Result<(), Failure> {
     let left = end_descendants();
     drop(pipe);
     if !left.is_empty() {
-        return Err(format!("the guard was killed; these were ended:\n{}", left.join("\n")));
+        return Err(format!("the guard ended with {}; these were ended:\n{}", said(status), left.join("\n")));
     }
     // What failed was told by whoever saw it.
     if status.success() { Ok(()) } else { Err(format!("the suite ended with {}", said(status))) }
@@ -57,16 +62,21 @@ pub(crate) fn guard(words: &[&str]) -> Result<(), Failure> {
         // Nobody writes: a read ends when the caller has closed the pipe, or is gone.
         while matches!(std::io::stdin().read(&mut nothing), Ok(1..)) {}
         mark.store(true, Ordering::Relaxed);
-        // It may have ended by itself.
-        let _ = kill_process(suite_pid, Signal::TERM);
+        for signal in [Signal::TERM, Signal::CONT] {
+            // It may have ended by itself.
+            let _ = kill_process(suite_pid, signal);
+        }
     });
     let status = await_child(&suite)?;
     let left = end_descendants();
     if is_abandoned.load(Ordering::Relaxed) {
         return Err(format!("stopped; {} processes of the suite were ended", left.len()));
     }
+    if status.signal().is_some() {
+        return Err(format!("the suite was ended by {}; with it were ended:\n{}", said(status), left.join("\n")));
+    }
     if !left.is_empty() {
-        return Err(format!("left behind by tests, and ended now:\n{}", left.join("\n")));
+        return Err(format!("{}; left behind by tests, and ended now:\n{}", said(status), left.join("\n")));
     }
     if status.success() { Ok(()) } else { Err(format!("tests: {}", said(status))) }
 }
@@ -117,11 +127,10 @@ fn remove_networks() -> Vec<String> {
         number.is_some_and(|number| number.parse::<u32>().is_ok() && !Path::new("/proc").join(number).exists())
     };
     let left: Vec<String> = names.filter(is_left).collect();
-    for name in &left {
-        // Another run of the suite may have done it.
-        let _ = Command::new("ip").args(["netns", "delete", name]).stderr(Stdio::null()).status();
-    }
-    left.into_iter().map(|name| format!("  network {name}")).collect()
+    // Another run of the suite may have done it, and others may not.
+    let remove = |name: &String| Command::new("ip").args(["netns", "delete", name]).stderr(Stdio::null()).status();
+    let removed = left.into_iter().filter(|name| remove(name).is_ok_and(|status| status.success()));
+    removed.map(|name| format!("  network {name}")).collect()
 }
 
 fn end_processes() -> Vec<String> {
@@ -133,9 +142,14 @@ fn end_processes() -> Vec<String> {
         if alive.is_empty() {
             return named.into_values().collect();
         }
+        if begun.elapsed() > GIVEN_UP {
+            return named.into_values().map(|line: String| line + ", which still runs").collect();
+        }
         let is_late = begun.elapsed() > GRACE;
         for process in alive {
             let is_new = !named.contains_key(&process.pid);
+            // Before it ends: then there is nothing to read any more.
+            named.entry(process.pid).or_insert_with(|| process.told());
             if let Some(pid) = Pid::from_raw(process.pid)
                 && (is_new || is_late)
             {
@@ -145,7 +159,6 @@ fn end_processes() -> Vec<String> {
                     let _ = kill_process(pid, *signal);
                 }
             }
-            named.entry(process.pid).or_insert_with(|| process.told());
         }
         std::thread::sleep(LOOK);
     }

@@ -103,7 +103,8 @@ fn run_in(folder: &Path, command: &mut Command) -> Result<(), Failure> {
 
 fn cargo(words: &[&str]) -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.args(words);
+    // What was built is looked for there.
+    command.args(words).env("CARGO_TARGET_DIR", root().join("target"));
     command
 }
 

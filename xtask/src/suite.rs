@@ -13,10 +13,10 @@ use std::time::Instant;
 use crate::{Failure, processes};
 use programs::Case;
 pub(crate) use programs::folder;
-use runner::{Outcome, Running};
+use runner::{Ending, Outcome, Running};
 
 /// Tests that take longest begin first: by program, and by the beginning of a name.
-const LONGEST: [(&str, &str); 3] = [("cluster/cluster", "simulated"), ("onrush/browser", ""), ("onrush/books", "")];
+const LONGEST: [(&str, &str); 3] = [("cluster/cluster", "sim::"), ("onrush/browser", ""), ("onrush/books", "")];
 
 /// Lines of a failure that are told.
 const TOLD_LINES: usize = 60;
@@ -55,6 +55,9 @@ pub(crate) fn run_all(options: Options) -> Result<(), Failure> {
     if options.writes_names {
         return names::write(&cases);
     }
+    if options.busy.is_some() {
+        times::check_quiet()?;
+    }
     let listed = names::compare(&cases);
     let rank = |case: &Case| {
         let (program, test) = (case.program.title(), &case.tests[0]);
@@ -66,16 +69,17 @@ pub(crate) fn run_all(options: Options) -> Result<(), Failure> {
         Some(seed) => run_beside_disturbances(cases, seed),
         None => run_cases(cases, &Running::default()),
     })?;
-    let differing = times::keep(&outcomes, options.busy.is_some())?;
+    let differing = times::keep(&outcomes, options.busy.is_some());
     times::print_programs(&outcomes);
+    let mut units = Ok(());
     if options.is_timed {
         times::print_tests(&outcomes);
-        times::print_units(&programs::timings_page())?;
+        units = times::print_units(&programs::timings_page());
     }
     for step in &steps {
         println!("{}: {:.1} s, CPU {:.1} s", step.name, step.wall, step.cpu);
     }
-    judge(&outcomes, [listed, differing])
+    judge(&outcomes, [listed, differing, units])
 }
 
 fn run_cases(cases: Vec<Case>, running: &Running) -> Result<Vec<Outcome>, Failure> {
@@ -102,16 +106,21 @@ fn run_beside_disturbances(cases: Vec<Case>, seed: u64) -> Result<Vec<Outcome>, 
     let running = Running::default();
     let _spinners = busy::Spinners::start()?;
     std::thread::scope(|scope| {
+        let _ending = Ending(&running);
         let writer = scope.spawn(|| busy::write_and_sync(&running));
         scope.spawn(|| busy::steal(&running, seed));
         let outcomes = run_cases(cases, &running);
-        writer.join().expect("the writer does not panic")?;
+        let written = writer.join().unwrap_or_else(|_| Err("the writer panicked".to_owned()));
+        // What tests came to is worth more than a disk that is full.
+        if let Err(failure) = written {
+            println!("the disk was not written to: {failure}");
+        }
         outcomes
     })
 }
 
 /// The last word: failures with the lines that repeat them, and what is wrong beside them.
-fn judge(outcomes: &[Outcome], others: [Result<(), Failure>; 2]) -> Result<(), Failure> {
+fn judge(outcomes: &[Outcome], others: [Result<(), Failure>; 3]) -> Result<(), Failure> {
     let failed: Vec<&Outcome> = outcomes.iter().filter(|outcome| !outcome.has_passed()).collect();
     let tests = |outcomes: &[&Outcome]| outcomes.iter().map(|outcome| outcome.case.tests.len()).sum::<usize>();
     let all: Vec<&Outcome> = outcomes.iter().collect();
@@ -125,6 +134,6 @@ fn told(outcome: &Outcome) -> String {
     let lines: Vec<&str> = outcome.output.lines().collect();
     let last = lines[lines.len().saturating_sub(TOLD_LINES)..].join("\n");
     let (case, program) = (&outcome.case, &outcome.case.program);
-    let again = if program.is_whole { String::new() } else { format!(" --exact {}", case.tests[0]) };
-    format!("{last}\n{} ended with {}; again: {}{again}", case.name(), outcome.ended(), program.executable.display())
+    let words = if program.is_whole { String::new() } else { format!(" --exact {}", case.tests[0]) };
+    format!("{last}\n{} ended with {}; again:\n{}{words}", case.name(), outcome.ended(), program.again())
 }

@@ -1,15 +1,20 @@
-//! What tests share: assertions that are counted, and the [`seeds`] that a run plays. A test that looks away on a busy machine judges fewer claims there than on a quiet one: whoever runs
-//! it can see that. A crate of tests takes them in place of those of the standard library:
+//! What tests share: assertions that are counted, the [`seeds`] that a run plays, and [`wait_for`].
+//!
+//! A test that looks away on a busy machine judges fewer claims there than on a quiet one: the counts show it. A crate of tests takes
+//! these assertions in place of those of the standard library:
 //!
 //! `#[macro_use] extern crate claims;`
 //!
-//! Counted is what the thread of a test judges itself, the one that has the test's name. When that thread ends, it adds a line with its
-//! count to the file that the environment names; without it nothing is written.
+//! Counted is what a thread with a name judges: that of a test has the test's. When it ends, it adds a line with its count to the file
+//! that the environment names; without that nothing is written.
 
 pub mod seeds;
+mod wait;
 
 use std::cell::Cell;
 use std::io::Write;
+
+pub use wait::wait_for;
 
 /// Names the file that counts are written to.
 pub const FILE_VARIABLE: &str = "XTASK_CLAIMS";

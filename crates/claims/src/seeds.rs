@@ -1,5 +1,5 @@
 //! Which seeds of a simulated world a run plays. There are more than one run of the suite has time for, so each commit plays a part of
-//! them, another part than the commit before; the long suite plays all.
+//! them, which is drawn from its hash; the long suite plays all.
 
 use std::env;
 
@@ -27,9 +27,8 @@ pub fn of_this_run(pool: u64, parts: u64) -> Vec<u64> {
 
 fn part(pool: u64, parts: u64, part: u64) -> Vec<u64> {
     // Neighbours differ in what they draw by their number, so that a part has some of each kind.
-    let size = pool / parts;
-    let first = part % parts * size;
-    (first..first + size).collect()
+    let which = part % parts;
+    (pool * which / parts..pool * (which + 1) / parts).collect()
 }
 
 #[cfg(test)]
@@ -38,8 +37,10 @@ mod tests {
 
     #[test]
     fn parts_are_the_whole() {
-        let all: Vec<u64> = (0..7).flat_map(|number| part(70, 7, number)).collect();
-        assert_eq!(all, (0..70).collect::<Vec<_>>());
+        for parts in [7, 16] {
+            let all: Vec<u64> = (0..parts).flat_map(|number| part(70, parts, number)).collect();
+            assert_eq!(all, (0..70).collect::<Vec<_>>(), "{parts}");
+        }
         assert_eq!(part(70, 7, 8), part(70, 7, 1));
     }
 }

@@ -25,9 +25,6 @@ pub mod ring;
 #[cfg(test)]
 mod sim;
 pub mod team;
-#[cfg(test)]
-#[path = "../tests/waiting/mod.rs"]
-mod waiting;
 pub mod words;
 pub mod worker;
 

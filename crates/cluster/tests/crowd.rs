@@ -9,7 +9,6 @@
 extern crate claims;
 
 mod nats_server;
-mod waiting;
 
 use std::time::Duration;
 

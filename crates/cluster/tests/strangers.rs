@@ -5,12 +5,12 @@
 extern crate claims;
 
 mod nats_server;
-mod waiting;
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_nats::jetstream::object_store::ObjectStore;
+use claims::wait_for;
 use cluster::hand::{Hand, Notice, Setting as Own, Workplace};
 use cluster::nats::{Role, Site, join};
 use cluster::team::Workers;
@@ -23,7 +23,6 @@ use futures_util::StreamExt;
 use nats_server::NatsServer;
 use pacing::Nanos;
 use plan::{Flags, Hold, Plan};
-use waiting::wait_for;
 
 const VERSION: &str = "strangers";
 /// Whoever leads would wait so long for workers: that it ends is the proof that it need not.

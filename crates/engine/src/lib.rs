@@ -42,8 +42,6 @@ mod times;
 mod tls;
 mod user;
 mod verdict;
-#[cfg(test)]
-mod waiting;
 mod world;
 
 pub use afar::{Books, Muster, PartEnd, SceneEnded, WorkerResult};

@@ -5,26 +5,14 @@ extern crate claims;
 
 use std::path::PathBuf;
 use std::process::Command;
-use std::time::{Duration, Instant};
 
+use claims::wait_for;
 use report::Language;
 use screen::{Act, Display, Look, Source};
 use serde_json::{Value, json};
 
 /// The file whose presence breaks the child, as the test says.
 const BREAKS_BY: &str = "ONRUSH_SCREEN_BREAKS_BY";
-/// Whatever a test waits for is there by then. It guards the harness and judges nothing.
-const LIMIT: Duration = Duration::from_secs(120);
-
-/// Waits until something is there.
-fn wait_for(what: &str, mut is_there: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !is_there() {
-        assert!(begun.elapsed() < LIMIT, "not within {LIMIT:?}: {what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
 /// It shows something, and breaks when it is told to.
 struct Breaks {
     by: PathBuf,

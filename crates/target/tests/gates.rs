@@ -5,16 +5,15 @@ extern crate claims;
 
 #[macro_use]
 mod each_driver;
-mod seen;
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::ops::ControlFlow;
 
+use claims::wait_for;
 use driver::{Chosen, Kind};
 use engine::{RunOptions, StopHandle};
 use plan::Flags;
-use seen::wait_for;
 use target::{Certificate, ServeOptions, Server};
 
 /// Requests that wait, on several threads of the server.

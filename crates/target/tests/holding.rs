@@ -6,17 +6,15 @@
 #[macro_use]
 extern crate claims;
 
-mod seen;
-
 use std::sync::Arc;
 
+use claims::wait_for;
 use driver::{Chosen, Kind};
 use engine::{Delivery, HoldOptions, HoldResult, Holding, Refused, RunOptions, Running, StopHandle};
 use metrics::HeldCounts;
 use pacing::Nanos;
 use pacing::change::What;
 use plan::{Flags, HoldFlags};
-use seen::wait_for;
 use target::{ServeOptions, Server};
 
 /// Holds at a time, and how often so many follow each other.

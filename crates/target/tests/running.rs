@@ -6,10 +6,9 @@
 #[macro_use]
 extern crate claims;
 
-mod seen;
-
 use std::sync::Arc;
 
+use claims::wait_for;
 use driver::{Chosen, Kind};
 use engine::{Delivered, Delivery, KeptInterval, RunOptions, RunResult, Running, StopHandle, Told};
 use metrics::Snapshot;
@@ -17,7 +16,6 @@ use pacing::change::{Change, Course, What};
 use pacing::open::{Rate, Stage};
 use pacing::{LevelStage, Nanos};
 use plan::Flags;
-use seen::wait_for;
 use target::{ServeOptions, Server};
 
 /// Runs at a time, and how often so many follow each other.

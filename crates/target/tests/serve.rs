@@ -5,14 +5,13 @@ extern crate claims;
 
 #[macro_use]
 mod each_driver;
-mod seen;
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
+use claims::wait_for;
 use driver::Kind;
-use seen::wait_for;
 use target::{Behavior, ServeOptions, Server};
 
 fn server(kind: Kind) -> Server {

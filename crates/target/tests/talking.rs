@@ -5,7 +5,6 @@ extern crate claims;
 
 #[macro_use]
 mod each_driver;
-mod seen;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -13,11 +12,11 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
+use claims::wait_for;
 use driver::{Chosen, Kind};
 use engine::{RunOptions, RunResult, Running, StopHandle, Supplies};
 use metrics::{Class, Failure, Measure, SeriesId};
 use plan::{Flags, Node, OnFailure, Plan, Program, Transaction};
-use seen::wait_for;
 use target::{ServeOptions, Server};
 use wire::websocket::{
     Heard, Kind as MessageKind, Role, Scratch, Session, Terms, push_message, read_request, render_answer,

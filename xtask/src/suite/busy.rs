@@ -1,5 +1,5 @@
-//! A machine that is disturbed: programs that never rest, one that writes to the disk and syncs, and a thief that stops tests and all
-//! that they have started, again and again. What passes on a quiet machine passes here, and judges as many claims.
+//! A machine that is disturbed: programs that never rest, one that writes to the disk and syncs, and a thief that stops the process
+//! groups of tests again and again. What passes on a quiet machine passes here, and judges as many claims.
 
 use std::io::{Seek, Write};
 use std::process::{Child, Command};
@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
-use super::programs::{self, Case};
+use super::programs;
 use super::runner::Running;
 use crate::Failure;
 
-/// Programs that take all the cores can give them.
-const SPINNERS: usize = 4;
+/// Programs that take all that a core can give, for each core.
+const SPINNERS_PER_CORE: usize = 2;
 /// Written and synced over and over.
 const WRITTEN_BYTES: usize = 64 << 20;
 /// The thief strikes once in so long, at an instant that is drawn.
@@ -20,16 +20,14 @@ const ROUND: Duration = Duration::from_secs(1);
 /// Tests stand still for so long.
 const STOPPED: Duration = Duration::from_millis(300);
 
-/// Tests whose subject is such a stop: they stop processes themselves.
-const SPARED: [&str; 0] = [];
-
 /// Disturbs until the value is gone.
 pub(crate) struct Spinners(Vec<Child>);
 
 impl Spinners {
     pub(crate) fn start() -> Result<Self, Failure> {
         let one = || Command::new("sh").args(["-c", "while :; do :; done"]).spawn();
-        let spinners = (0..SPINNERS).map(|_| one()).collect::<Result<_, _>>();
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let spinners = (0..SPINNERS_PER_CORE * cores).map(|_| one()).collect::<Result<_, _>>();
         Ok(Self(spinners.map_err(|error| format!("sh does not start: {error}"))?))
     }
 }
@@ -65,7 +63,7 @@ pub(crate) fn steal(running: &Running, seed: u64) {
     while !running.is_over() {
         let before = Duration::from_millis(draw(&mut state) % (ROUND - STOPPED).as_millis() as u64);
         std::thread::sleep(before);
-        let groups = running.groups(|case: &Case| !SPARED.contains(&case.name().as_str()));
+        let groups = running.groups();
         groups.iter().for_each(|group| running.signal(*group, Signal::STOP));
         std::thread::sleep(STOPPED);
         groups.iter().for_each(|group| running.signal(*group, Signal::CONT));

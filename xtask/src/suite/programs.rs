@@ -117,11 +117,24 @@ impl Program {
         command
     }
 
+    /// The same as words for a shell.
+    pub(crate) fn again(&self) -> String {
+        format!(
+            "cd {} && CARGO_MANIFEST_DIR=. PROPTEST_RNG_SEED=1 XTASK_PART={} {}",
+            self.folder.display(),
+            commit_number(),
+            self.executable.display()
+        )
+    }
+
     /// What the program lists, with these words more.
     fn list(&self, words: &[&str]) -> Result<Vec<String>, Failure> {
         let mut command = self.command();
         command.args(["--list", "--format", "terse"]).args(words).stderr(Stdio::inherit());
         let listed = command.output().map_err(|error| format!("{} does not start: {error}", self.title()))?;
+        if !listed.status.success() {
+            return Err(format!("{} lists no tests: {}", self.title(), listed.status));
+        }
         let text = String::from_utf8_lossy(&listed.stdout);
         Ok(text.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect())
     }
@@ -129,6 +142,9 @@ impl Program {
     fn cases(self) -> Result<Vec<Case>, Failure> {
         if self.is_whole {
             let tests = if self.is_listing() { self.list(&[])? } else { vec![MAIN.to_owned()] };
+            if tests.is_empty() {
+                return Err(format!("{} lists no tests", self.title()));
+            }
             return Ok(vec![Case { program: Arc::new(self), tests }]);
         }
         // The child of another test is ignored, and no test.

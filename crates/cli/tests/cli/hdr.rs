@@ -23,12 +23,15 @@ for tag, sum in sorted(whole.items()):
 ";
 
 /// A Python with the library of the HdrHistogram authors. It is installed once, by the first test that asks, and the
-/// others wait.
+/// others wait, also those of other processes.
 fn python() -> &'static Path {
     static PYTHON: OnceLock<PathBuf> = OnceLock::new();
     PYTHON.get_or_init(|| {
         let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hdr-python");
         let python = home.join("bin/python");
+        // It goes with the file, at the latest when this process ends.
+        let lock = std::fs::File::create(home.with_extension("lock")).expect("a file");
+        lock.lock().expect("the others end");
         if !home.join("installed").exists() {
             let run = |command: &mut Command| {
                 let done = command.output().expect("it starts");

@@ -75,7 +75,7 @@ fn a_scenario_is_kept_and_its_page_has_its_figures() {
 fn what_was_held_is_kept_and_compared() {
     let (served, folder) = (Served::start(), Folder::new("kept held"));
     let (home, url) = (folder.0.join("data"), served.url("/").replace("http://", "ws://"));
-    let hold = ["hold", &url, "-c", "20", "--hold", "500ms", "--every", "50ms", "--interval", "100ms"];
+    let hold = ["hold", &url, "-c", "20", "--hold", "500ms", "--once", "--interval", "100ms"];
     let first = kept(&home, &[&hold[..], &["--save"]].concat());
     assert_eq!(first.status.code(), Some(0), "{first:?}");
     let second = kept(&home, &[&hold[..], &["--save", "--baseline", "last"]].concat());

@@ -9,8 +9,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::carried::{snapshots_of_bytes, snapshots_to_bytes};
-use crate::waiting::wait_for;
 use crate::words::{Checkpoint, Draft, Mark, Row, Sum, Tenure};
+use claims::wait_for;
 
 const OF_TWO: [u64; 2] = [7, 8];
 

@@ -2,7 +2,7 @@
 
 use std::process::{Child, Command, Stdio};
 
-use crate::waiting::wait_for;
+use claims::wait_for;
 
 /// A server with a folder of its own; both go with the value.
 pub(crate) struct NatsServer {

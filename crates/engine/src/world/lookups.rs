@@ -193,7 +193,7 @@ mod tests {
     use plan::Flags;
 
     use super::*;
-    use crate::waiting::wait_for;
+    use claims::wait_for;
 
     static AT_ONCE: AtomicUsize = AtomicUsize::new(0);
     static MOST: AtomicUsize = AtomicUsize::new(0);

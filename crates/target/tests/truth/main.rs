@@ -7,19 +7,17 @@ extern crate claims;
 #[path = "../each_driver/mod.rs"]
 mod each_driver;
 mod peers;
-#[path = "../seen/mod.rs"]
-mod seen;
 
 use std::io::Write;
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use claims::wait_for;
 use driver::{Chosen, Kind};
 use engine::{RunOptions, RunResult, StopHandle};
 use metrics::{Class, Failure, Measure};
 use plan::{Flags, Plan};
-use seen::wait_for;
 use target::{ServeOptions, Server};
 
 fn text(value: impl ToString) -> Option<String> {
@@ -294,7 +292,9 @@ fn nobody_listens(kind: Kind) {
     let result = run(kind, &hopeless, nobody, 2);
     check_sums(&result);
     assert_eq!(result.total.counts.connections_established(), 0);
-    assert_eq!(failures(&result), [(Failure::ConnectRefused, 20)]);
+    // Each of them, and those that tried again before all were told.
+    let failures = failures(&result);
+    assert!(matches!(failures[..], [(Failure::ConnectRefused, 20..)]), "{failures:?}");
 }
 
 fn every_path_of_the_target_is_answered_as_it_says(kind: Kind) {
