@@ -10,6 +10,7 @@ mod million;
 mod picture;
 mod processes;
 mod served;
+mod steps;
 mod suite;
 mod testing;
 

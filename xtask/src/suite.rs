@@ -8,9 +8,9 @@ mod times;
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
-use std::time::Instant;
 
-use crate::{Failure, processes};
+use crate::Failure;
+use crate::steps::Steps;
 use programs::Case;
 pub(crate) use programs::folder;
 use runner::{Ending, Outcome, Running};
@@ -32,26 +32,10 @@ pub(crate) struct Options {
     pub(crate) writes_names: bool,
 }
 
-/// Wall and CPU time of what is no test.
-struct Step {
-    name: &'static str,
-    wall: f64,
-    cpu: f64,
-}
-
-/// Runs something that waits for all that it starts, and notes what it took.
-fn step<T>(name: &'static str, steps: &mut Vec<Step>, run: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
-    let (begun, before) = (Instant::now(), processes::cpu_time_of_ended_children());
-    let done = run()?;
-    let cpu = (processes::cpu_time_of_ended_children() - before).as_secs_f64();
-    steps.push(Step { name, wall: begun.elapsed().as_secs_f64(), cpu });
-    Ok(done)
-}
-
 /// Runs every test. All run, whichever fails.
 pub(crate) fn run_all(options: Options) -> Result<(), Failure> {
-    let mut steps = Vec::new();
-    let mut cases = step("build of all tests", &mut steps, || programs::build(options.is_timed))?;
+    let mut steps = Steps::default();
+    let mut cases = steps.run("build of all tests", || programs::build(options.is_timed))?;
     if options.writes_names {
         return names::write(&cases);
     }
@@ -65,7 +49,7 @@ pub(crate) fn run_all(options: Options) -> Result<(), Failure> {
         found.unwrap_or(LONGEST.len())
     };
     cases.sort_by_key(rank);
-    let outcomes = step("all tests", &mut steps, || match options.busy {
+    let outcomes = steps.run("all tests", || match options.busy {
         Some(seed) => run_beside_disturbances(cases, seed),
         None => run_cases(cases, &Running::default()),
     })?;
@@ -76,9 +60,7 @@ pub(crate) fn run_all(options: Options) -> Result<(), Failure> {
         times::print_tests(&outcomes);
         units = times::print_units(&programs::timings_page());
     }
-    for step in &steps {
-        println!("{}: {:.1} s, CPU {:.1} s", step.name, step.wall, step.cpu);
-    }
+    steps.print();
     judge(&outcomes, [listed, differing, units])
 }
 

@@ -1,10 +1,10 @@
 //! The verb `test`: what it needs, the suite, and what takes longer.
 
 use std::process::Command;
-use std::time::Instant;
 
+use crate::steps::Steps;
 use crate::suite::{self, Options};
-use crate::{FUZZ_SECONDS, Failure, cargo, dist, fuzz, install, processes, root, run, run_in};
+use crate::{FUZZ_SECONDS, Failure, cargo, dist, fuzz, install, root, run, run_in};
 
 /// Of a run that draws by itself.
 const BUSY_SEED: u64 = 1;
@@ -104,42 +104,35 @@ fn install_all(is_long: bool) -> Result<(), Failure> {
 
 /// The parts of the long suite, each with its time.
 fn long() -> Result<(), Failure> {
-    let mut told = Vec::new();
-    let mut part = |name: &str, run: &mut dyn FnMut() -> Result<(), Failure>| -> Result<(), Failure> {
-        let (begun, before) = (Instant::now(), processes::cpu_time_of_ended_children());
-        run().map_err(|failure| format!("{name}: {failure}"))?;
-        let cpu = processes::cpu_time_of_ended_children() - before;
-        told.push(format!("{name}: {:.0} s, CPU {:.0} s", begun.elapsed().as_secs_f64(), cpu.as_secs_f64()));
-        Ok(())
-    };
-    part("names without glibc", &mut || {
+    let mut steps = Steps::default();
+    steps.run("names without glibc", || {
         run(&mut cargo(&["test", "--package", "engine", "--features", "dns", "resolve"]))
     })?;
-    part("workers on a bus", &mut || {
+    steps.run("workers on a bus", || {
         install::nats_server()?;
         install::sshd()?;
         run(&mut cargo(&["test", "--package", "onrush", "--features", "nats", "--test", "nats"]))?;
         run(&mut cargo(&["test", "--package", "cluster", "--features", "nats", "--test", "strangers"]))
     })?;
-    part("crowds of workers", &mut || {
+    steps.run("crowds of workers", || {
         ["1000", "10000"].iter().try_for_each(|workers| {
             let words = ["test", "--release", "--package", "cluster", "--features", "nats", "--test", "crowd"];
             run(cargo(&words).env("ONRUSH_WORKERS", workers))
         })
     })?;
-    part("packages", &mut || dist::dist(dist::Extent::Checked))?;
-    part("all seeds and inputs, the long sums and books", &mut || {
+    steps.run("packages", || dist::dist(dist::Extent::Checked))?;
+    steps.run("all seeds and inputs, the long sums and books", || {
         LONG.iter().try_for_each(|words| {
             let mut command = cargo(&["test", "--release", "--package"]);
             run(command.args(*words).env("ONRUSH_LONG", "1").env("ONRUSH_FUZZ_INPUTS", FUZZ_INPUTS))
         })
     })?;
-    part("fuzzers", &mut || fuzz(FUZZ_SECONDS))?;
-    part("the first command, from a clean clone", &mut first_command)?;
-    part("the suite on a busy machine", &mut || {
+    steps.run("fuzzers", || fuzz(FUZZ_SECONDS))?;
+    steps.run("the first command, from a clean clone", first_command)?;
+    steps.run("the suite on a busy machine", || {
         suite::run_all(Options { busy: Some(BUSY_SEED), ..Options::default() })
     })?;
-    told.iter().for_each(|line| println!("{line}"));
+    steps.print();
     Ok(())
 }
 

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, LazyLock};
 
+use claims::seeds::PART_VARIABLE;
 use serde::Deserialize;
 
 use crate::{Failure, cargo, root};
@@ -113,14 +114,14 @@ impl Program {
         if self.package == "fuzzers" && std::env::var_os("ONRUSH_FUZZ_SEED").is_none() {
             command.env("ONRUSH_FUZZ_SEED", &part);
         }
-        command.env("XTASK_PART", &part);
+        command.env(PART_VARIABLE, &part);
         command
     }
 
     /// The same as words for a shell.
     pub(crate) fn again(&self) -> String {
         format!(
-            "cd {} && CARGO_MANIFEST_DIR=. PROPTEST_RNG_SEED=1 XTASK_PART={} {}",
+            "cd {} && CARGO_MANIFEST_DIR=. PROPTEST_RNG_SEED=1 {PART_VARIABLE}={} {}",
             self.folder.display(),
             commit_number(),
             self.executable.display()

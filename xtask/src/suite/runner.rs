@@ -19,8 +19,6 @@ use crate::{Failure, processes};
 const TESTS_PER_CORE: usize = 3;
 /// A test that takes longer hangs.
 pub(crate) const TEST_LIMIT: Duration = Duration::from_secs(15 * 60);
-/// Where a test says how many claims it judged.
-const CLAIMS_VARIABLE: &str = "XTASK_CLAIMS";
 /// More than one, so that a test has a thread with its name.
 const TEST_THREADS: &str = "4";
 
@@ -114,8 +112,8 @@ pub(crate) fn run(
 }
 
 fn run_one(case: Case, running: &Running, files: &Path) -> Result<Outcome, Failure> {
-    let (output, claims) = (files.with_extension("txt"), files.with_extension("claims"));
-    let _ = std::fs::remove_file(&claims);
+    let (output, claims_file) = (files.with_extension("txt"), files.with_extension("claims"));
+    let _ = std::fs::remove_file(&claims_file);
     let mut command = case.program.command();
     if !case.program.is_whole {
         command.args(["--exact", &case.tests[0]]);
@@ -123,7 +121,7 @@ fn run_one(case: Case, running: &Running, files: &Path) -> Result<Outcome, Failu
     // To a file: a pipe would stay open for as long as anything that the test left behind.
     let file = std::fs::File::create(&output).map_err(|error| format!("{}: {error}", output.display()))?;
     let same = file.try_clone().map_err(|error| format!("{}: {error}", output.display()))?;
-    command.env("RUST_TEST_THREADS", TEST_THREADS).env(CLAIMS_VARIABLE, &claims);
+    command.env("RUST_TEST_THREADS", TEST_THREADS).env(claims::FILE_VARIABLE, &claims_file);
     command.env(processes::TEST_VARIABLE, case.name()).process_group(0).stdout(file).stderr(same);
     let begun = Instant::now();
     let child = command.spawn().map_err(|error| format!("{} does not start: {error}", case.name()))?;
@@ -133,7 +131,7 @@ fn run_one(case: Case, running: &Running, files: &Path) -> Result<Outcome, Failu
     let wall = begun.elapsed();
     let said = std::fs::read(&output).map_err(|error| format!("{}: {error}", output.display()))?;
     let output = String::from_utf8_lossy(&said).into_owned();
-    Ok(Outcome { case, wall, cpu, claims: claims_in(&claims), status, output })
+    Ok(Outcome { case, wall, cpu, claims: claims_in(&claims_file), status, output })
 }
 
 /// Waits for a test and takes leave of it, behind a look at its CPU time and behind the last signal to its group.

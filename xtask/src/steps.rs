@@ -1,0 +1,24 @@
+//! What the steps of a verb take, of wall and of CPU time.
+
+use std::time::Instant;
+
+use crate::{Failure, processes};
+
+/// A line for each step that is done.
+#[derive(Default)]
+pub(crate) struct Steps(Vec<String>);
+
+impl Steps {
+    /// Runs a step, which waits for all that it starts.
+    pub(crate) fn run<T>(&mut self, name: &str, run: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+        let (begun, before) = (Instant::now(), processes::cpu_time_of_ended_children());
+        let done = run().map_err(|failure| format!("{name}: {failure}"))?;
+        let cpu = processes::cpu_time_of_ended_children() - before;
+        self.0.push(format!("{name}: {:.1} s, CPU {:.1} s", begun.elapsed().as_secs_f64(), cpu.as_secs_f64()));
+        Ok(done)
+    }
+
+    pub(crate) fn print(&self) {
+        self.0.iter().for_each(|line| println!("{line}"));
+    }
+}
