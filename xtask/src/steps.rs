@@ -12,10 +12,11 @@ impl Steps {
     /// Runs a step, which waits for all that it starts.
     pub(crate) fn run<T>(&mut self, name: &str, run: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
         let (begun, before) = (Instant::now(), processes::cpu_time_of_ended_children());
-        let done = run().map_err(|failure| format!("{name}: {failure}"))?;
+        let done = run();
         let cpu = processes::cpu_time_of_ended_children() - before;
-        self.0.push(format!("{name}: {:.1} s, CPU {:.1} s", begun.elapsed().as_secs_f64(), cpu.as_secs_f64()));
-        Ok(done)
+        let failed = if done.is_err() { ", failed" } else { "" };
+        self.0.push(format!("{name}: {:.1} s, CPU {:.1} s{failed}", begun.elapsed().as_secs_f64(), cpu.as_secs_f64()));
+        done.map_err(|failure| format!("{name}: {failure}"))
     }
 
     pub(crate) fn print(&self) {

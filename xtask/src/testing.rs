@@ -58,8 +58,7 @@ pub(crate) fn test(testing: &Testing) -> Result<(), Failure> {
     if !testing.options.writes_names {
         install_all(testing.is_long)?;
     }
-    suite::run_all(testing.options)?;
-    if testing.is_long { long() } else { Ok(()) }
+    if testing.is_long { long() } else { suite::run_all(testing.options) }
 }
 
 fn install_all(is_long: bool) -> Result<(), Failure> {
@@ -102,38 +101,44 @@ fn install_all(is_long: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The parts of the long suite, each with its time.
+/// The parts of the long suite, each with its time. All run, whichever fails.
 fn long() -> Result<(), Failure> {
     let mut steps = Steps::default();
-    steps.run("names without glibc", || {
-        run(&mut cargo(&["test", "--package", "engine", "--features", "dns", "resolve"]))
-    })?;
-    steps.run("workers on a bus", || {
-        install::nats_server()?;
-        install::sshd()?;
-        run(&mut cargo(&["test", "--package", "onrush", "--features", "nats", "--test", "nats"]))?;
-        run(&mut cargo(&["test", "--package", "cluster", "--features", "nats", "--test", "strangers"]))
-    })?;
-    steps.run("crowds of workers", || {
-        ["1000", "10000"].iter().try_for_each(|workers| {
-            let words = ["test", "--release", "--package", "cluster", "--features", "nats", "--test", "crowd"];
-            run(cargo(&words).env("ONRUSH_WORKERS", workers))
-        })
-    })?;
-    steps.run("packages", || dist::dist(dist::Extent::Checked))?;
-    steps.run("all seeds and inputs, the long sums and books", || {
-        LONG.iter().try_for_each(|words| {
-            let mut command = cargo(&["test", "--release", "--package"]);
-            run(command.args(*words).env("ONRUSH_LONG", "1").env("ONRUSH_FUZZ_INPUTS", FUZZ_INPUTS))
-        })
-    })?;
-    steps.run("fuzzers", || fuzz(FUZZ_SECONDS))?;
-    steps.run("the first command, from a clean clone", first_command)?;
-    steps.run("the suite on a busy machine", || {
-        suite::run_all(Options { busy: Some(BUSY_SEED), ..Options::default() })
-    })?;
+    let parts: [(&str, fn() -> Result<(), Failure>); 9] = [
+        ("the suite", || suite::run_all(Options::default())),
+        ("names without glibc", || run(&mut cargo(&["test", "--package", "engine", "--features", "dns", "resolve"]))),
+        ("workers on a bus", workers_on_a_bus),
+        ("crowds of workers", crowds),
+        ("packages", || dist::dist(dist::Extent::Checked)),
+        ("all seeds and inputs, the long sums and books", all_seeds),
+        ("fuzzers", || fuzz(FUZZ_SECONDS)),
+        ("the first command, from a clean clone", first_command),
+        ("the suite on a busy machine", || suite::run_all(Options { busy: Some(BUSY_SEED), ..Options::default() })),
+    ];
+    let failed: Vec<Failure> = parts.into_iter().filter_map(|(name, part)| steps.run(name, part).err()).collect();
     steps.print();
-    Ok(())
+    if failed.is_empty() { Ok(()) } else { Err(failed.join("\n")) }
+}
+
+fn workers_on_a_bus() -> Result<(), Failure> {
+    install::nats_server()?;
+    install::sshd()?;
+    run(&mut cargo(&["test", "--package", "onrush", "--features", "nats", "--test", "nats"]))?;
+    run(&mut cargo(&["test", "--package", "cluster", "--features", "nats", "--test", "strangers"]))
+}
+
+fn crowds() -> Result<(), Failure> {
+    ["1000", "10000"].iter().try_for_each(|workers| {
+        let words = ["test", "--release", "--package", "cluster", "--features", "nats", "--test", "crowd"];
+        run(cargo(&words).env("ONRUSH_WORKERS", workers))
+    })
+}
+
+fn all_seeds() -> Result<(), Failure> {
+    LONG.iter().try_for_each(|words| {
+        let mut command = cargo(&["test", "--release", "--package"]);
+        run(command.args(*words).env("ONRUSH_LONG", "1").env("ONRUSH_FUZZ_INPUTS", FUZZ_INPUTS))
+    })
 }
 
 /// What somebody does who has just come: nothing is built yet.
