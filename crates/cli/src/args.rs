@@ -208,6 +208,8 @@ pub(crate) struct RunArgs {
     pub(crate) show_secrets: bool,
     pub(crate) thresholds: Vec<String>,
     pub(crate) strict: bool,
+    pub(crate) probe: bool,
+    pub(crate) no_probe: bool,
     pub(crate) hdr: Option<String>,
     /// `KIND=WHERE`, where figures go beside the views.
     pub(crate) exports: ExportArgs,
@@ -239,6 +241,8 @@ impl RunArgs {
             show_secrets: given.has("show-secrets"),
             thresholds: given.list("threshold"),
             strict: given.has("strict"),
+            probe: given.has("probe"),
+            no_probe: given.has("no-probe"),
             hdr: given.text("hdr"),
             exports: ExportArgs::of(given),
             stop_file: given.text("stop-file"),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engine::{Lookout, Resolved, RunError, RunOptions, RunResult, Running, StopHandle, Supplies, Told};
+use engine::{Lookout, ProbeWish, Resolved, RunError, RunOptions, RunResult, Running, StopHandle, Supplies, Told};
 use export::Export;
 use figures::{Note, Run, RunInput};
 use metrics::Threshold;
@@ -145,6 +145,19 @@ impl Load {
             file: None,
             thresholds,
             is_strict: args.strict,
+            probe: match (args.probe, args.no_probe) {
+                (true, true) => {
+                    let text = self
+                        .view
+                        .language
+                        .pick("--probe and --no-probe cannot be given together", "--probe 和 --no-probe 不能同时使用");
+                    return Err(self.refuse(text, Exit::Usage));
+                }
+                (true, false) => ProbeWish::Always,
+                (false, true) => ProbeWish::Never,
+                (false, false) if args.file().is_some() => ProbeWish::Asked,
+                (false, false) => ProbeWish::Safe,
+            },
             hdr_file: args.hdr.clone(),
             keep,
             exports,
@@ -289,7 +302,13 @@ impl Load {
             live.show_failures(self.showing(&plan, wishes));
         }
         let plan = Arc::new(plan);
-        let result = match observed(&plan, options, &stop, &mut live) {
+        let mut was_asked_before = false;
+        let carried = observed(&plan, options.clone(), &stop, &mut live).and_then(|mut result| {
+            was_asked_before = asked.is_asked();
+            engine::probe(&plan, &options, &mut result, wishes.probe, &stop)?;
+            Ok(result)
+        });
+        let result = match carried {
             Ok(result) => result,
             // The log ends with the program.
             Err(error) => return self.refuse(&report::run_error(&error, self.view.language), Exit::of(&error)),
@@ -309,7 +328,7 @@ impl Load {
         let changes = live.take_changes();
         let run = Run::of(RunInput { thresholds: &wishes.thresholds, notes, changes, ..input });
         // A Ctrl-C that comes later ends the wait for exports, and not the run.
-        let was_asked = asked.is_asked() || stop_file.has_come();
+        let was_asked = was_asked_before || stop_file.has_come();
         let (wrote, is_worse) = live.finish(&run);
         let is_logged = writing.is_none_or(|writing| writing.finish(self.view.language));
         let wrote = if is_logged { wrote } else { Wrote::Failed };

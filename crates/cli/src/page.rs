@@ -18,7 +18,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// Scenario files that a page offers at most.
 const FILES_MAX: usize = 200;
 /// What a page may say of a run. All else reads or writes files of this machine, or is about the program itself.
-const FROM_A_PAGE: [&str; 68] = [
+const FROM_A_PAGE: [&str; 70] = [
     "url",
     "method",
     "header",
@@ -76,6 +76,8 @@ const FROM_A_PAGE: [&str; 68] = [
     "budget",
     "threshold",
     "strict",
+    "probe",
+    "no-probe",
     "slowest",
     "trace",
     "var",

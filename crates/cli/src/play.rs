@@ -79,6 +79,9 @@ fn with_run(args: &RunArgs, run: &scenario::Run) -> RunArgs {
     or(&mut args.engine.threads, &run.threads.map(|threads| threads.to_string()));
     or(&mut args.flags.seed, &run.seed.map(|seed| seed.to_string()));
     args.strict |= run.strict;
+    if !args.probe && !args.no_probe {
+        (args.probe, args.no_probe) = (run.probe == Some(true), run.probe == Some(false));
+    }
     args
 }
 

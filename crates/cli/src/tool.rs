@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use engine::ProbeWish;
 use engine::{Running, StopHandle, Told};
 use figures::{Changed, Interval, Run};
 use plan::{Tool, ToolRun};
@@ -66,12 +67,12 @@ pub(crate) fn run(tool: Result<Tool, String>, words: &[String], language: Langua
     let threads = asked.threads.map(|threads| threads.clamp(1, cores).to_string());
     let engine = EngineArgs { threads, ..EngineArgs::default() };
     if asked.is_native || asked.is_debug {
-        let wishes = Wishes { watch, ..Wishes::of_debug(asked.is_debug) };
+        let wishes = Wishes { watch, probe: ProbeWish::Never, ..Wishes::of_debug(asked.is_debug) };
         let mut draft = asked.draft;
         draft.interval = None;
         return load.carry_out(&draft, &engine, &wishes).into();
     }
-    let wishes = Wishes { watch, ..Wishes::default() };
+    let wishes = Wishes { watch, probe: ProbeWish::Never, ..Wishes::default() };
     let prepared = match load.prepare(&asked.draft, &engine, &wishes) {
         Ok(prepared) => prepared,
         Err(Exit::Usage) => return tool.usage_exit(&plan::ToolFault::Url).into(),

@@ -1,5 +1,6 @@
 //! What is wanted of a load beside its plan.
 
+use engine::ProbeWish;
 use metrics::Threshold;
 use plan::{Plan, Reach};
 
@@ -35,6 +36,8 @@ pub(crate) struct Wishes {
     pub(crate) grows: bool,
     /// Whom somebody has consented to load.
     pub(crate) consents: Vec<String>,
+    /// Whether half of the users go on when a load is over.
+    pub(crate) probe: ProbeWish,
     /// The run is over, and is put together again.
     pub(crate) past: Option<Bygone>,
 }

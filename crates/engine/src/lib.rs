@@ -22,6 +22,7 @@ mod lookout;
 mod meetings;
 pub mod pages;
 mod places;
+mod probe;
 mod program;
 mod purse;
 mod reflect;
@@ -31,6 +32,7 @@ mod scene;
 mod series;
 mod shard;
 pub mod slab;
+mod slices;
 mod spent;
 mod subscribers;
 mod supplies;
@@ -55,6 +57,8 @@ pub use hold::{
 pub use lookout::{LogBatch, LogPipe, LogReader, LogWish, Lookout};
 pub use meetings::{Met, Release};
 pub use places::{Places, PlacesError};
+pub use probe::rule::{Answer, Seen as SeenOfPart, Steady};
+pub use probe::{NotTried, Probe, ProbeWish, Probing, probe};
 pub use reflect::{ReflectError, describe, describe_all, list_services};
 pub use resolve::{ResolveError, Resolved, STRANGERS_SHOWN_MAX, Stranger, addresses_of, resolve};
 pub use run::{
@@ -62,8 +66,9 @@ pub use run::{
     ScenarioResult, SteppedRun, Team, Teller, Told, end_of_plan, run, run_on, starts_between,
 };
 pub use series::catalog;
+pub use slices::{Slice, Slices};
 pub use spent::ShardUse;
 pub use subscribers::{Delivered, Delivery, HOLD_UP_MAX, Subscription};
 pub use supplies::{Supplies, UsedUp};
 pub use tls::{TlsError, client_tls, flag as tls_flag};
-pub use verdict::{Growth, Limit, LinkUse, Verdict};
+pub use verdict::{Gaps, Growth, Held, Known, Limit, LinkUse, Part as PartOfUsers, Unknown, Verdict};

@@ -18,7 +18,7 @@ use std::time::Duration;
 use driver::{Chosen, Clock, Driver};
 use host::CpuTime;
 use metrics::Snapshot;
-use pacing::change::Change;
+use pacing::change::{Change, Timeline};
 use pacing::{Lost, Nanos, Segment};
 use plan::{BudgetPart, Plan};
 use wire::tls::{ClientConfig, Refused as RefusedCertificate};
@@ -28,6 +28,8 @@ use crate::control::{Lease, StopHandle};
 use crate::error::RunError;
 use crate::lookout::Lookout;
 use crate::meetings::Met;
+use crate::probe::{NotTried, Probe};
+use crate::slices::Slices;
 use crate::spent::ShardUse;
 use crate::supplies::{Supplies, UsedUp};
 use crate::verdict::Verdict;
@@ -178,6 +180,12 @@ pub struct RunResult {
     pub values: Vec<plan::Value>,
     /// How each scenario ended.
     pub ends: Vec<SceneEnded>,
+    /// What ended in equal stretches of each scenario.
+    pub slices: Vec<Slices>,
+    /// Each load over time, as it was changed.
+    pub timelines: Vec<Arc<Timeline>>,
+    /// What half of the users came to that went on alone.
+    pub probe: Option<Probe>,
     /// Who carried it out, where others did.
     pub muster: Option<Muster>,
 }
@@ -196,6 +204,18 @@ pub struct ScenarioResult {
 }
 
 impl RunResult {
+    /// The users of a load of one scenario at an instant, connection by connection.
+    pub(crate) fn users_at(&self, at: Nanos) -> Option<u64> {
+        self.timelines.first().map(|timeline| timeline.users_at(at))
+    }
+
+    /// What half of the users have told of the target, or why they were not asked.
+    pub fn learn(&mut self, probed: Result<Probe, NotTried>) {
+        self.scenarios.iter_mut().for_each(|scenario| scenario.verdict.learn(&probed));
+        self.verdict.learn(&probed);
+        self.probe = probed.ok();
+    }
+
     /// All that was seen of a scenario.
     pub fn total_of(&self, scenario: usize) -> &Snapshot {
         self.apart.get(scenario).unwrap_or(&self.total)

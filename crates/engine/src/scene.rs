@@ -6,6 +6,7 @@ use pacing::{Lost, Nanos};
 use plan::BudgetPart;
 
 use crate::control::{Changes, Wish};
+use crate::slices::{Follower, Slices};
 use crate::times::{Backlog, Times};
 use crate::world::{Work, World};
 
@@ -41,10 +42,11 @@ pub(crate) struct Scene {
     users: u64,
     /// Of a load that starts nothing any more: what had ended before, in this snapshot, and what of it well.
     base: Option<(u64, u64)>,
+    follower: Follower,
 }
 
 /// How a scenario came to its end on a shard.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct SceneEnd {
     pub(crate) scenario: usize,
     pub(crate) stopped_at: Nanos,
@@ -52,6 +54,8 @@ pub(crate) struct SceneEnd {
     pub(crate) backlog: Option<Backlog>,
     /// The part of the budget that ended the run.
     pub(crate) spent: Option<BudgetPart>,
+    /// What ended in equal stretches of it.
+    pub(crate) slices: Slices,
 }
 
 impl Scene {
@@ -75,6 +79,7 @@ impl Scene {
             has_left: false,
             users,
             base: None,
+            follower: Follower::new(times.measured_from().max(times.begins()), times.duration),
         }
     }
 
@@ -95,6 +100,7 @@ impl Scene {
             self.is_warming = false;
             self.world.close_books();
             self.world.begin_measuring();
+            self.follower.begin();
         }
         begins
     }
@@ -118,6 +124,14 @@ impl Scene {
             self.stop_at = self.times.planned_end();
         }
         self.world.change_load(&timeline);
+    }
+
+    /// A stretch of the measured time may be over: what was seen by now is in it.
+    pub(crate) fn follow(&mut self, now: Nanos) {
+        if now >= self.follower.next_at() && !self.is_over() {
+            let last = self.times.planned_end().min(self.stopped_at);
+            self.follower.look(now, last, &self.world.seen, self.world.in_flight());
+        }
     }
 
     /// The plan may be over, or half of it.
@@ -155,7 +169,12 @@ impl Scene {
     /// When the clock is to be looked at again.
     pub(crate) fn alarm(&self) -> Nanos {
         let warm = if self.is_warming { self.times.measured_from() } else { Nanos::NEVER };
-        self.stop_at.min(self.end_at).min(self.halfway_at).min(warm).min(self.world.budget_until())
+        self.stop_at
+            .min(self.end_at)
+            .min(self.halfway_at)
+            .min(warm)
+            .min(self.follower.next_at())
+            .min(self.world.budget_until())
     }
 
     /// Users that wait for each other start, when they were told to.
@@ -200,6 +219,7 @@ impl Scene {
     /// What was seen since the last time takes the place of an empty snapshot.
     pub(crate) fn hand_over(&mut self, now: Nanos, seen: &mut Box<Snapshot>) {
         self.world.close_books();
+        self.follower.hand_over(&self.world.seen);
         std::mem::swap(&mut self.world.seen, seen);
         if !self.is_over() {
             seen.gauges.connections_open = self.world.connections_open();
@@ -234,6 +254,7 @@ impl Scene {
         };
         self.world.finish_log();
         let spent = self.world.ended_by();
-        (seen, SceneEnd { scenario: self.scenario, stopped_at, backlog, spent })
+        let slices = self.follower.take();
+        (seen, SceneEnd { scenario: self.scenario, stopped_at, backlog, spent, slices })
     }
 }

@@ -235,6 +235,7 @@ impl<D: Driver> Shard<D> {
         if begins {
             self.publisher.look_at_spending();
         }
+        self.scenes.iter_mut().for_each(|scene| scene.follow(now));
         // What was seen before belongs to the interval that is over; so it is handed over before anything is done.
         if now >= self.publisher.next_at && !self.publisher.hand_over(&mut self.scenes, now, &self.times) {
             return false;

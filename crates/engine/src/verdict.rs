@@ -3,14 +3,21 @@
 //! A pure function of the plan and of what was measured. Lateness, the lag of the loops and the CPU of their threads are the
 //! generator's own doing; wait, drops and slow answers are not.
 
+mod curve;
+mod gaps;
+mod known;
 #[cfg(test)]
 mod tests;
 
-use metrics::{Class, Counts, Failure, Measure, Outcome, Snapshot, Timings};
+use metrics::{Class, Counter, Counts, Failure, Measure, Outcome, Snapshot, Timings};
 use pacing::Nanos;
-use plan::{ConnectionCount, Load, Scenario, UserShape};
+use plan::{ConnectionCount, Load, Scenario};
 
+use crate::probe::rule::Answer;
+use crate::probe::{NotTried, Probe};
+use crate::slices::Slices;
 use crate::spent::ShardUse;
+pub use known::{Gaps, Held, Known, Part, Unknown};
 
 /// Starts that are later than this at the 99th percentile are no more what was asked for; a scheduler's own hiccups are below.
 const LATENESS_MAX: Nanos = Nanos::from_millis(10);
@@ -40,10 +47,20 @@ const LINK_SHARE_MAX: f64 = 0.9;
 const GROWTH_FACTOR: f64 = 1.3;
 const GROWTH_MIN_S: f64 = 0.05;
 const BACKLOG_STARTS_MIN: u64 = 10;
-/// A time that grows with the load is above this multiple of its least.
-const QUEUED_FACTOR: f64 = 2.0;
-/// Users that spend less than this share of their time with the target are kept by what they do beside it.
-const AWAY_SHARE_MAX: f64 = 0.5;
+/// Users that pause, and of whose iterations the target has less than this share, hold their pace.
+const TARGET_SHARE_MAX: f64 = 0.5;
+/// Iterations that begin so often are those that a pace asks for, but for the last ones.
+const PACE_SHARE_MIN: f64 = 0.99;
+/// Requests that waited for a connection for this share of their time had too few of them.
+const WAIT_SHARE_MIN: f64 = 0.5;
+/// The share of answers that refuse what is too much, from which on it is told.
+const REFUSED_SHARE_MIN: f64 = 0.01;
+/// A user whose answer did not come for this share of the measured time was left out.
+const STARVED_SHARE: u64 = 2;
+/// The others had so many answers each meanwhile.
+const STARVED_OTHERS_MIN: u64 = 10;
+/// Statuses that say that there is too much to do.
+const REFUSING: [u16; 2] = [429, 503];
 /// What the target left unanswered is its own doing when it is this many times what the generator was late for.
 const DWARFING: f64 = 5.0;
 /// A shorter run has no rate to speak of.
@@ -56,8 +73,10 @@ pub enum Limit {
     PlanKept,
     /// The target did not follow.
     Target,
-    /// The target answers, and the users of a closed load wait for it: more of them may give more.
-    Users,
+    /// Nobody, as far as was tried: fewer users give less, and more were not tried.
+    Below,
+    /// The connections that users share, or the streams of each.
+    Connections,
     /// This program, or the machine it runs on, did not follow.
     Generator,
     /// This host had no local port or no descriptor left.
@@ -76,7 +95,8 @@ impl Limit {
         match self {
             Self::PlanKept => "plan_kept",
             Self::Target => "target",
-            Self::Users => "users",
+            Self::Below => "below",
+            Self::Connections => "connections",
             Self::Generator => "generator",
             Self::PortsOrDescriptors => "ports_or_descriptors",
             Self::Link => "link",
@@ -122,6 +142,8 @@ impl Growth {
 pub struct Verdict {
     /// Who was the limit.
     pub limit: Limit,
+    /// How that is known.
+    pub known: Known,
     /// Of which scenario of the plan.
     pub scenario: usize,
     /// 99th percentile of the starts' lateness, over all outcomes; `None` where none was measured: a closed load has none, and what
@@ -139,9 +161,6 @@ pub struct Verdict {
     pub unanswered_time_share: f64,
     /// Mean service time of all that was answered or given up.
     pub service_mean_ns: Option<f64>,
-    /// Exchanges a second that the users of a closed load can do at their mean response time, or the connections of an open one at that
-    /// service time.
-    pub users_can_per_s: Option<f64>,
     /// The interface, where it is known.
     pub link: Option<LinkUse>,
     /// What piled up in an open load, when it did.
@@ -159,6 +178,9 @@ pub(crate) struct Evidence<'a> {
     pub(crate) asked_per_s: Option<f64>,
     pub(crate) link: Option<LinkUse>,
     pub(crate) growth: Option<Growth>,
+    pub(crate) slices: &'a Slices,
+    /// How long all users of a closed load were there together, in seconds; none where that is not known.
+    pub(crate) users_s: Option<f64>,
 }
 
 impl Limit {
@@ -169,9 +191,10 @@ impl Limit {
             Self::PortsOrDescriptors => 1,
             Self::Link => 2,
             Self::Target => 3,
-            Self::Users => 4,
+            Self::Connections => 4,
             Self::Unknown => 5,
-            Self::PlanKept => 6,
+            Self::Below => 6,
+            Self::PlanKept => 7,
         }
     }
 }
@@ -197,16 +220,7 @@ impl Verdict {
     pub(crate) fn of(evidence: Evidence<'_>) -> Self {
         let all = evidence.total.all();
         let p99 = |measure| all.of(measure).quantile(0.99);
-        let service_mean_ns = all.of(Measure::Service).mean();
-        // Those that are there all the time, and wait for the target alone.
-        let users = match evidence.scenario.load {
-            Load::Closed { shape: UserShape::AtOnce, .. }
-            | Load::Open { connections: ConnectionCount::Exactly(_), .. } => Some(evidence.scenario.users()),
-            _ => None,
-        };
-        // A user of a closed load waits for its connections too; who waits in an open one waits for a free one of them.
         let is_closed = evidence.asked_per_s.is_none();
-        let spent_mean_ns = if is_closed { all.of(Measure::Response).mean() } else { service_mean_ns };
         // Whatever was no complete answer, but for what this machine lacked.
         let is_unanswered = |failure| {
             let class = Class::of(Outcome::Failed(failure));
@@ -217,6 +231,7 @@ impl Verdict {
         let stalled = shards().filter(|(_, spent)| spent.stalled_ns > 0).max_by_key(|(_, spent)| spent.stalled_ns);
         let mut verdict = Self {
             limit: Limit::Unknown,
+            known: Known::Counts,
             scenario: 0,
             lateness_p99_ns: p99(Measure::Lateness).filter(|_| !is_closed),
             wait_p99_ns: p99(Measure::Wait),
@@ -224,77 +239,111 @@ impl Verdict {
             busiest,
             stalled,
             unanswered_time_share: unanswered_time_share(evidence.total),
-            service_mean_ns,
-            users_can_per_s: users
-                .zip(spent_mean_ns.filter(|mean| *mean > 0.0))
-                .map(|(users, mean)| users as f64 / (mean / 1e9)),
+            service_mean_ns: all.of(Measure::Service).mean(),
             link: evidence.link.clone(),
             growth: evidence.growth.filter(Growth::is_backlog),
             unanswered: failed(&evidence.total.counts, is_unanswered),
         };
-        verdict.limit = verdict.limit(&evidence, &all);
-        let is_open_users = verdict.limit == Limit::Users && !is_closed;
-        if is_open_users && !verdict.connections_were_too_few(&evidence, &all) {
-            // What they can do is not a matter of the service time.
-            verdict.users_can_per_s = None;
-        }
+        let gaps = gaps::gaps(evidence.slices, all.of(Measure::Response).quantile(0.5).unwrap_or(0) as f64);
+        (verdict.limit, verdict.known) = verdict.concluded(&evidence, &all, gaps);
         verdict
     }
 
-    fn limit(&self, evidence: &Evidence<'_>, all: &Timings) -> Limit {
+    /// What half of the users told when the measured time was over.
+    pub(crate) fn learn(&mut self, probed: &Result<Probe, NotTried>) {
+        if self.known == Known::Nothing(Unknown::NotTried(NotTried::NotYet)) {
+            (self.limit, self.known) = match probed {
+                Ok(probe) => probe.concluded(),
+                Err(why) => (Limit::Unknown, Known::Nothing(Unknown::NotTried(*why))),
+            };
+        }
+    }
+
+    /// Nobody has tried with fewer users, and that would tell.
+    pub fn wants_probe(&self) -> bool {
+        self.known == Known::Nothing(Unknown::NotTried(NotTried::NotYet))
+    }
+
+    /// Who was the limit, and how that is known.
+    fn concluded(&self, evidence: &Evidence<'_>, all: &Timings, gaps: Option<Gaps>) -> (Limit, Known) {
         let counts = &evidence.total.counts;
         let share_of_started = |count: u64| count as f64 / counts.started().max(1) as f64;
         // A target that nobody ever reached is told at once, whatever our threads did in so short a time.
         let is_dead = counts.answers() == 0 && self.unanswered > 0 && self.unanswered == counts.finished();
+        let too_little = (Limit::Unknown, Known::Nothing(Unknown::TooLittle));
         if counts.started() == 0 || evidence.wall < RUN_MIN {
-            return if is_dead { Limit::Target } else { Limit::Unknown };
+            return if is_dead { (Limit::Target, Known::Counts) } else { too_little };
         }
         if share_of_started(failed(counts, is_local)) > LOSS_SHARE_MAX {
-            return Limit::PortsOrDescriptors;
+            return (Limit::PortsOrDescriptors, Known::Counts);
         }
         let is_link_full = self.link.as_ref().is_some_and(|link| link.share >= LINK_SHARE_MAX);
         let is_late = self.generator_was_late(evidence, all) && !is_link_full;
-        if is_late && self.lost_share(evidence) <= DWARFING * own_share(evidence, all) {
-            return Limit::Generator;
+        let lost = self.lost_share(evidence).max(gap_share(evidence, gaps));
+        if is_late && lost <= DWARFING * own_share(evidence, all) {
+            return (Limit::Generator, Known::Counts);
         }
         if is_link_full {
-            return Limit::Link;
+            return (Limit::Link, Known::Counts);
         }
         // Whoever was stopped before anything had ended met nothing that could have been the limit, unless nobody was there.
         let is_cut = counts.finished() == 0 && counts.cut() > 0;
         if is_cut || counts.iterations_cut() > 0 && counts.iterations() + counts.iterations_failed() == 0 {
-            return if is_dead { Limit::Target } else { Limit::Unknown };
+            return if is_dead { (Limit::Target, Known::Counts) } else { too_little };
         }
-        if evidence.asked_per_s.is_none() {
-            // A user that hangs is one request, and as much of the load as the time it hangs.
-            let is_target = self.lost_share(evidence) > UNANSWERED_SHARE_MAX;
-            return if is_target { Limit::Target } else { Limit::Users };
+        if let Some(known) = of_failures(evidence, gaps) {
+            return (Limit::Target, known);
         }
-        if self.lost_share(evidence) <= LOSS_SHARE_MAX && !self.has_backlog(all) && self.growth.is_none() {
-            return Limit::PlanKept;
+        match evidence.asked_per_s {
+            None => self.concluded_of_users(evidence, all),
+            Some(_) => self.concluded_of_rate(evidence, all),
         }
-        let is_users = self.connections_were_too_few(evidence, all) || self.users_were_away(evidence, all);
-        if is_users { Limit::Users } else { Limit::Target }
     }
 
-    /// The load named a number of users, starts waited for one of them, and these had little to do with the target: they paused.
-    fn users_were_away(&self, evidence: &Evidence<'_>, all: &Timings) -> bool {
-        let Load::Open { connections: ConnectionCount::Exactly(users), .. } = evidence.scenario.load else {
-            return false;
+    /// A closed load: as many users as were named.
+    fn concluded_of_users(&self, evidence: &Evidence<'_>, all: &Timings) -> (Limit, Known) {
+        // A user that hangs is one request, and as much of the load as the time it hangs.
+        if self.lost_share(evidence) > UNANSWERED_SHARE_MAX {
+            return (Limit::Target, Known::Counts);
+        }
+        if let Some(held) = held(evidence, all) {
+            return (Limit::PlanKept, Known::Held(held));
+        }
+        if let Some(known) = waits(evidence, all) {
+            return (Limit::Connections, known);
+        }
+        match curve::curve(evidence.slices) {
+            Some((part, Answer::AtLimit | Answer::Refuses)) => (Limit::Target, Known::Curve(part)),
+            Some((part, Answer::Below)) => (Limit::Below, Known::Curve(part)),
+            _ => (Limit::Unknown, Known::Nothing(Unknown::NotTried(NotTried::NotYet))),
+        }
+    }
+
+    /// An open load: starts at a rate, whatever comes of them.
+    fn concluded_of_rate(&self, evidence: &Evidence<'_>, all: &Timings) -> (Limit, Known) {
+        let is_lost = self.lost_share(evidence) > LOSS_SHARE_MAX;
+        if !is_lost && !self.has_backlog(all) && self.growth.is_none() {
+            return (Limit::PlanKept, Known::Counts);
+        }
+        let Load::Open { connections: ConnectionCount::Exactly(connections), .. } = evidence.scenario.load else {
+            return (Limit::Target, Known::Counts);
         };
-        let unfinished = evidence.total.unfinished();
-        let with_target = [all.of(Measure::Service), unfinished.of(Measure::Response), &evidence.total.connect];
-        let busy_ns: f64 = with_target.iter().map(|times| times.sum() as f64).sum();
-        self.unanswered == 0 && busy_ns < AWAY_SHARE_MAX * users as f64 * evidence.wall.0 as f64
+        if self.unanswered > 0 || !self.has_waited() {
+            return (Limit::Target, Known::Counts);
+        }
+        if let Some(held) = pausing(evidence, all, connections) {
+            return (Limit::Connections, Known::Held(held));
+        }
+        match curve::curve(evidence.slices) {
+            Some((part, Answer::AtLimit | Answer::Refuses)) => (Limit::Target, Known::Curve(part)),
+            Some((part, Answer::Below)) => (Limit::Connections, Known::Curve(part)),
+            _ => (Limit::Unknown, Known::Nothing(Unknown::AllBusy { connections })),
+        }
     }
 
-    /// The load named a number of connections, all answers came, each about as fast as the fastest, and more starts came than so
-    /// many connections carry.
-    fn connections_were_too_few(&self, evidence: &Evidence<'_>, all: &Timings) -> bool {
-        let (Some(can), Some(asked)) = (self.users_can_per_s, evidence.asked_per_s) else { return false };
-        let service = all.of(Measure::Service);
-        let (least, half) = (service.min().unwrap_or(0) as f64, service.quantile(0.5).unwrap_or(0) as f64);
-        self.unanswered == 0 && can < asked && half < QUEUED_FACTOR * least
+    /// Starts waited for a free connection.
+    fn has_waited(&self) -> bool {
+        self.wait_p99_ns > Some(BACKLOG_MIN.0) || self.growth.is_some()
     }
 
     /// What the target did not answer: of the starts, and in a closed load of the users' time. What was cut is nobody's doing.
@@ -328,6 +377,102 @@ impl Verdict {
         let behind = response.saturating_sub(service);
         behind > BACKLOG_MIN.0 && behind > service / 2 && self.wait_p99_ns > Some(BACKLOG_MIN.0)
     }
+}
+
+/// What failed in a way that says what the target was about.
+fn of_failures(evidence: &Evidence<'_>, gaps: Option<Gaps>) -> Option<Known> {
+    let counts = &evidence.total.counts;
+    if let Some(gaps) = gaps {
+        return Some(if gaps.refused > 0 { Known::Outage(gaps) } else { Known::StoodStill(gaps) });
+    }
+    if let Some(known) = starved(evidence) {
+        return Some(known);
+    }
+    let is_failing = counts.failures().any(|(failure, count)| failure == Failure::Status && count > 0);
+    let most = |(status, refused): &(u16, u64)| (*refused, *status);
+    let (status, refused) = counts.statuses().filter(|(status, _)| REFUSING.contains(status)).max_by_key(most)?;
+    let is_told = is_failing && refused as f64 > REFUSED_SHARE_MIN * counts.finished() as f64 && counts.succeeded() > 0;
+    let served_per_s = counts.succeeded() as f64 / evidence.wall.as_secs_f64();
+    is_told.then_some(Known::Refusals { status, refused, served_per_s })
+}
+
+/// Users of a closed load that had to wait for most of it, while the others had answer after answer.
+fn starved(evidence: &Evidence<'_>) -> Option<Known> {
+    let (Load::Closed { duration: Some(duration), .. }, None) = (&evidence.scenario.load, evidence.asked_per_s) else {
+        return None;
+    };
+    let long_ns = Nanos::from(*duration).0 / STARVED_SHARE;
+    let unfinished = evidence.total.unfinished();
+    let users = unfinished.of(Measure::Response).count_between(long_ns, u64::MAX);
+    let of = evidence.scenario.users();
+    let others = of.checked_sub(users).filter(|others| *others > 0)?;
+    let is_left_out = users > 0 && evidence.total.counts.answers() >= STARVED_OTHERS_MIN * others;
+    is_left_out.then_some(Known::Starved { users, of })
+}
+
+/// Users of a closed load that did what their pace or their pauses asked for, while the target had little of their time.
+fn held(evidence: &Evidence<'_>, all: &Timings) -> Option<Held> {
+    let scenario = evidence.scenario;
+    if scenario.every.is_none() && !scenario.program.pauses() {
+        return None;
+    }
+    let held = of_users(evidence, all, evidence.users_s?)?;
+    let is_kept = match scenario.every {
+        // The last iteration of each may have begun and not ended.
+        Some(every) => {
+            let users_s = held.users * evidence.wall.as_secs_f64();
+            let iterations = held.iterations_per_s * evidence.wall.as_secs_f64();
+            iterations + held.users >= PACE_SHARE_MIN * users_s / every.as_secs_f64()
+        }
+        None => held.target_ns < TARGET_SHARE_MAX * held.iteration_ns,
+    };
+    is_kept.then_some(held)
+}
+
+/// Users of an open load that pause, and whose time the target had little of: starts wait for their pauses.
+fn pausing(evidence: &Evidence<'_>, all: &Timings, connections: u64) -> Option<Held> {
+    let held = of_users(evidence, all, connections as f64 * evidence.wall.as_secs_f64())?;
+    (evidence.scenario.program.pauses() && held.target_ns < TARGET_SHARE_MAX * held.iteration_ns).then_some(held)
+}
+
+/// What users did who were there for so long together.
+fn of_users(evidence: &Evidence<'_>, all: &Timings, users_s: f64) -> Option<Held> {
+    let counts = &evidence.total.counts;
+    let iterations = match evidence.scenario.program.is_one_exchange() {
+        true => counts.finished(),
+        false => counts[Counter::Iterations] + counts[Counter::IterationsFailed],
+    } as f64;
+    if iterations == 0.0 || users_s <= 0.0 {
+        return None;
+    }
+    let unfinished = evidence.total.unfinished();
+    // Who waits for a start does nothing, and is in nobody's way.
+    let is_closed = evidence.asked_per_s.is_none();
+    let measure = if is_closed { Measure::Response } else { Measure::Service };
+    let with_target = [all.of(measure), unfinished.of(measure), &evidence.total.connect];
+    let with_target = &with_target[..if is_closed { 2 } else { 3 }];
+    let busy_ns = with_target.iter().map(|times| times.sum() as f64).sum::<f64>();
+    let (iteration_ns, target_ns) = (users_s * 1e9 / iterations, busy_ns / iterations);
+    let wall_s = evidence.wall.as_secs_f64();
+    Some(Held { users: users_s / wall_s, iterations_per_s: iterations / wall_s, iteration_ns, target_ns })
+}
+
+/// Requests of a closed load waited for one of the connections that users share, or for a stream.
+fn waits(evidence: &Evidence<'_>, all: &Timings) -> Option<Known> {
+    let (scenario, sum) = (evidence.scenario, |measure| all.of(measure).sum() as f64);
+    let connections = match scenario.shared_connections {
+        Some(shared) if shared < scenario.users() => shared,
+        _ if scenario.target().streams > 1 => scenario.load.connections(),
+        _ => return None,
+    };
+    let share = sum(Measure::Wait) / sum(Measure::Response).max(1.0);
+    (share >= WAIT_SHARE_MIN).then_some(Known::Waits { connections, share })
+}
+
+/// The share of the measured time in which nothing came back.
+fn gap_share(evidence: &Evidence<'_>, gaps: Option<Gaps>) -> f64 {
+    let all = evidence.slices.width.as_secs_f64() * evidence.slices.each.len() as f64;
+    gaps.map_or(0.0, |gaps| gaps.sum.as_secs_f64() / all.max(1e-9))
 }
 
 /// This machine had none left.

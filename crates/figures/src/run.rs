@@ -193,6 +193,8 @@ pub struct Run {
     pub judged: Vec<Judged>,
     /// Who was the limit.
     pub verdict: Verdict,
+    /// What half of the users came to that went on alone.
+    pub probe: Option<engine::Probe>,
     /// Response times are longer than service times.
     pub behind: Option<Behind>,
     /// What a stall of the target hides.
@@ -293,6 +295,7 @@ impl Run {
             heard: heard(&total, &tally),
             judged: judged(thresholds, &parts, &total, started_for),
             verdict: result.verdict,
+            probe: result.probe,
             behind: Behind::of(&recorded.succeeded),
             hidden: if is_closed { Hidden::of(&total, &recorded.succeeded, users) } else { None },
             stalled: Stalled::of(&total, &result.shards),

@@ -1,10 +1,12 @@
 //! Why nothing at all succeeded, where that is plain to see.
 
+use engine::Known;
 use figures::{Note, Run};
 use metrics::Failure;
 use plan::{Protocol, Step};
 
 use crate::Language;
+use crate::format::{count, percent};
 use crate::say::failure_name;
 
 /// The beginning of the verdict of a run in which nothing succeeded; `None` of any other.
@@ -15,6 +17,34 @@ pub(crate) fn nothing_succeeded(run: &Run, language: Language) -> Option<String>
     }
     let why = why(run, language)?;
     Some(language.pick(format!("nothing succeeded: {why}"), format!("没有一个请求成功：{why}")))
+}
+
+/// The share of failures from which on they are the first thing that is said.
+const TOLD_SHARE_MIN: f64 = 0.01;
+
+/// The beginning of the verdict of a run of which a part failed: how much of it, and for which reason most of that. What the target
+/// refused because it was too much is told by the verdict itself.
+pub(crate) fn some_failed(run: &Run, language: Language) -> Option<String> {
+    let (tally, finished) = (&run.tally, run.tally.finished());
+    let is_told = tally.failed as f64 >= TOLD_SHARE_MIN * finished.max(1) as f64;
+    let told_already = matches!(run.verdict.known, Known::Refusals { .. } | Known::Outage(_));
+    if !is_told || told_already {
+        return None;
+    }
+    let most = tally.failures.iter().max_by_key(|each| each.count)?;
+    let name = match most.failure {
+        Failure::Status => {
+            let is_failure = |status: &&(u16, u64)| status.0 >= 300 || status.0 < 200;
+            let status = tally.statuses.iter().filter(is_failure).max_by_key(|(_, count)| *count);
+            status.map_or_else(|| failure_name(most.failure), |(status, _)| status.to_string())
+        }
+        failure => failure_name(failure),
+    };
+    let (share, number) = (percent(tally.failed, finished), count(most.count));
+    Some(language.pick(
+        format!("{share} of the requests failed ({number} of them: {name})"),
+        format!("{share} 的请求失败（其中 {number} 个：{name}）"),
+    ))
 }
 
 fn why(run: &Run, language: Language) -> Option<String> {

@@ -2,6 +2,7 @@
 
 pub(crate) mod distribution;
 pub(crate) mod intervals;
+mod known;
 pub(crate) mod plan;
 
 use engine::ShardUse;
@@ -248,7 +249,13 @@ pub(crate) fn threshold(judged: &Judged) -> Value {
 fn verdict_of(run: &Run) -> Value {
     let verdict = &run.verdict;
     json!({
-        "limit": verdict.limit.name(),
+        "kind": verdict.limit.name(),
+        "evidence": verdict.known.name(),
+        "figures": known::figures(verdict),
+        "probe": run.probe.as_ref().map(known::probe),
+        "tone": verdict::tone(run).name(),
+        "title": verdict::title(run, Language::En),
+        "title_zh": verdict::title(run, Language::Zh),
         "is_spoiled": verdict.is_spoiled(),
         "text": verdict::verdict(run, Language::En),
         "text_zh": verdict::verdict(run, Language::Zh),
@@ -256,7 +263,6 @@ fn verdict_of(run: &Run) -> Value {
         "wait_p99_ns": verdict.wait_p99_ns,
         "loop_lag_p99_ns": verdict.lag_p99_ns,
         "service_mean_ns": verdict.service_mean_ns,
-        "users_can_per_s": verdict.users_can_per_s,
         "unanswered": verdict.unanswered,
         "backlog": verdict.growth.map(|growth| json!({
             "at_end": growth.at_end,

@@ -7,7 +7,7 @@ mod truths;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{Limit, RunResult, ShardUse, Verdict};
+use engine::{Held, Known, Limit, PartOfUsers, RunResult, ShardUse, Unknown, Verdict};
 use figures::{HostFacts, Interval, Run, RunInput};
 use metrics::{Counter, Failure, Measure, Outcome, ProtocolFault, SeriesId, Snapshot};
 use pacing::Nanos;
@@ -54,7 +54,8 @@ fn result(total: Snapshot) -> RunResult {
         shards: vec![ShardUse { cpu_ns: 600_000_000, span_ns: 2_000_000_000, ..ShardUse::default() }; 2],
         verdict: Verdict {
             scenario: 0,
-            limit: Limit::Users,
+            limit: Limit::Below,
+            known: Known::Probe(PartOfUsers { kept: 0.5, rate: 0.51, time: Some(0.98), is_refused: false }),
             lateness_p99_ns: Some(70_000),
             wait_p99_ns: Some(0),
             lag_p99_ns: 90_000,
@@ -62,7 +63,6 @@ fn result(total: Snapshot) -> RunResult {
             stalled: None,
             unanswered_time_share: 0.0,
             service_mean_ns: Some(20_100_000.0),
-            users_can_per_s: Some(2_487.5),
             link: None,
             growth: None,
             unanswered: 0,
@@ -78,6 +78,17 @@ fn result(total: Snapshot) -> RunResult {
         refused: None,
         lacked_certificate: false,
         ends: Vec::new(),
+        slices: Vec::new(),
+        timelines: Vec::new(),
+        probe: Some(engine::Probe {
+            users: 25,
+            of: 50,
+            started: 1_204,
+            span: Nanos::from_millis(500),
+            before: None,
+            seen: None,
+            time: Some(0.98),
+        }),
         muster: None,
     }
 }
@@ -301,25 +312,18 @@ proptest::proptest! {
 /// Users that wait for connections which they share need more of these, and not more users.
 #[test]
 fn shared_connections_that_were_too_few_are_told() {
-    let of = |shared, wait_ns| {
-        let mut plan = plan();
-        plan.scenarios[0].shared_connections = Some(shared);
-        let mut result = result(seen(1_000, &[]));
-        result.verdict.wait_p99_ns = Some(wait_ns);
-        let run = run(&plan, result);
-        let report: serde_json::Value = serde_json::from_str(&Json::default().report(&run)).expect("JSON");
-        assert_eq!(report["plan"]["connections"], shared);
-        [Language::En, Language::Zh].map(|language| summary(&run, Screen::plain(language)))
-    };
-    let [english, chinese] = of(5, 90_000_000);
-    let said =
-        "the shared connections were the limit: requests waited for one of 5 connections, wait p99 90.0ms, and each";
+    let mut plan = plan();
+    plan.scenarios[0].shared_connections = Some(5);
+    let mut result = result(seen(1_000, &[]));
+    let waits = Known::Waits { connections: 5, share: 0.8 };
+    (result.verdict.limit, result.verdict.known) = (Limit::Connections, waits);
+    let run = run(&plan, result);
+    let report: serde_json::Value = serde_json::from_str(&Json::default().report(&run)).expect("JSON");
+    assert_eq!(report["plan"]["connections"], 5);
+    let [english, chinese] = [Language::En, Language::Zh].map(|language| summary(&run, Screen::plain(language)));
+    let said = "the shared connections were the limit: requests waited 80% of their time for one of 5 connections;";
     assert!(english.split_whitespace().collect::<Vec<_>>().join(" ").contains(said), "{english}");
-    assert!(chinese.contains("瓶颈在共用的连接：请求等待 5 个连接之一"), "{chinese}");
-    // They waited no longer than for the target, or each could have had one.
-    for (shared, wait_ns) in [(5, 1_000_000), (50, 90_000_000)] {
-        assert!(of(shared, wait_ns)[0].contains("the users were the limit"));
-    }
+    assert!(chinese.contains("瓶颈在共用的连接：请求有 80% 的时间在等待 5 个连接之一"), "{chinese}");
 }
 
 /// Rounds that went on without some of their users are told, in both languages; all rounds for programs.

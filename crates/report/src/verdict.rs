@@ -1,19 +1,20 @@
 //! Who was the limit, what the times hide, and which thresholds hold: in words, with the figures.
 
+mod known;
+mod tone;
+
 use engine::{Limit, ShardUse, Verdict};
 use figures::{Behind, Note, Run};
 use metrics::{Judgement, Unit};
-use plan::Load;
 
 use crate::Language;
-use crate::failed::nothing_succeeded;
+use crate::failed::{nothing_succeeded, some_failed};
 use crate::format::{count, counted, rate, time};
+pub(crate) use tone::{Tone, title, tone};
 
 /// A thread that needs less of a core, and waits for one less, was late for another reason.
 const NEEDED_SHARE_MIN: f64 = 0.5;
 const DELAYED_SHARE_MIN: f64 = 0.1;
-/// Users that could do so many times what they did spent their time with something else.
-const PAUSING_FACTOR: f64 = 2.0;
 /// A share of the users' time that is worth a word.
 const UNANSWERED_SHARE_MIN: f64 = 0.01;
 /// A thread that stood still for this part of its time is told so.
@@ -31,7 +32,10 @@ pub(crate) fn verdict(run: &Run, language: Language) -> String {
         // Who was the limit of failures says nothing, unless it made them.
         Some(said) if !is_of_this_machine(run.verdict.limit) => said,
         Some(said) => language.pick(format!("{said}; "), format!("{said}；")) + &verdict_in_words(run, language),
-        None => verdict_in_words(run, language),
+        None => match some_failed(run, language) {
+            Some(said) => language.pick(format!("{said}; "), format!("{said}；")) + &verdict_in_words(run, language),
+            None => verdict_in_words(run, language),
+        },
     };
     if run.was_stopped && is_without_time(run) {
         return language
@@ -62,6 +66,14 @@ fn verdict_in_words(run: &Run, language: Language) -> String {
     let counts = &run.tally;
     let pick = |en: String, zh: String| language.pick(en, zh);
     let achieved = rate(run.rate);
+    if let Some(said) = known::said(run, language) {
+        return match run.plan.scenarios.get(verdict.scenario).filter(|_| run.plan.scenarios.len() > 1) {
+            Some(scenario) => {
+                pick(format!("in '{}' {said}", scenario.name), format!("场景 '{}'：{said}", scenario.name))
+            }
+            None => said,
+        };
+    }
     match verdict.limit {
         Limit::PlanKept => {
             let asked = run.asked_per_s.map_or(String::new(), rate);
@@ -114,11 +126,6 @@ fn verdict_in_words(run: &Run, language: Language) -> String {
                 format!("瓶颈在被测服务：实际 {achieved}/s{asked}；{signs}{own}"),
             )
         }
-        Limit::Users if run.plan.scenarios.len() > 1 => {
-            let name = run.plan.scenarios.get(verdict.scenario).map_or("", |scenario| &scenario.name);
-            pick(format!("in '{name}' {}", users(run, language)), format!("场景 '{name}' 的{}", users(run, language)))
-        }
-        Limit::Users => users(run, language),
         Limit::Generator => generator(verdict, language),
         Limit::PortsOrDescriptors => pick(
             "ports or descriptors of this machine were the limit: see the failures above".to_owned(),
@@ -135,7 +142,7 @@ fn verdict_in_words(run: &Run, language: Language) -> String {
             format!("workers were lost, so this is not the load that was planned: {} started", count(counts.started())),
             format!("有工作进程失联，因此这不是计划的负载：共发起 {}", count(counts.started())),
         ),
-        Limit::Unknown => {
+        Limit::Unknown | Limit::Below | Limit::Connections => {
             pick("too little was measured to tell the bottleneck".to_owned(), "数据太少，无法判断瓶颈所在".to_owned())
         }
     }
@@ -203,64 +210,6 @@ fn signs(run: &Run, language: Language) -> Vec<String> {
         signs.push(pick(format!("starts waited (p99 {wait})"), format!("请求排队等待（p99 {wait}）")));
     }
     signs
-}
-
-/// Users, or connections of an open load, that wait for their answers.
-fn users(run: &Run, language: Language) -> String {
-    let verdict = &run.verdict;
-    let achieved = rate(run.rate);
-    let mean = verdict.service_mean_ns.map_or("-".to_owned(), time);
-    // What a user of a closed load spends with each, connections included.
-    let Some(scenario) = run.plan.scenarios.get(verdict.scenario) else { return String::new() };
-    let number = scenario.users();
-    let each = verdict.users_can_per_s.map_or("-".to_owned(), |can| time(number as f64 / can * 1e9));
-    let can = verdict.users_can_per_s.map(rate);
-    match (&scenario.load, can) {
-        (Load::Open { connections, .. }, Some(can)) if run.asked_per_s.is_some() => {
-            let (number, asked) = (connections.most(), run.asked_per_s.map_or(String::new(), rate));
-            language.pick(
-                format!("the connections were the limit: {} / {mean} = {can}/s at most, but {asked}/s were requested; raise -c, or leave it out", counted(number, "connection")),
-                format!("瓶颈在连接数：{} 个连接 / {mean} = 最多 {can}/s，而计划 {asked}/s；请增大或去掉 -c", count(number)),
-            )
-        }
-        (Load::Open { connections, .. }, None) => {
-            let (number, asked) = (connections.most(), run.asked_per_s.map_or(String::new(), rate));
-            language.pick(
-                format!("the users were the limit: starts waited for one of {}, who spent less than half of their time on requests (they pause); {achieved}/s of {asked}/s requested; raise 'connections', or leave it out", counted(number, "user")),
-                format!("瓶颈在用户数：请求等待 {} 个用户之一，而他们用在请求上的时间不到一半（其余在停顿）；实际 {achieved}/s，计划 {asked}/s；请增大或去掉 connections", count(number)),
-            )
-        }
-        (Load::Closed { .. }, _) if let Some((shared, wait)) = shared_were_few(run) => {
-            let wait = time(wait as f64);
-            language.pick(
-                format!("the shared connections were the limit: requests waited for one of {}, wait p99 {wait}, and each took {mean}; raise 'connections', or leave it out", counted(shared, "connection")),
-                format!("瓶颈在共用的连接：请求等待 {} 个连接之一，等待 p99 {wait}，每个请求约 {mean}；请增大或去掉 connections", count(shared)),
-            )
-        }
-        // What they can do by their requests alone says little of users that pause.
-        (_, Some(_))
-            if (scenario.every.is_some() || scenario.program.pauses())
-                && verdict.users_can_per_s > Some(PAUSING_FACTOR * run.rate) => language.pick(
-            format!("the users were the limit: {achieved}/s achieved; each request took {each}, and {} spent most of their time in pauses; more users (-c) or shorter pauses may give more", counted(number, "user")),
-            format!("瓶颈在并发用户数：实际 {achieved}/s；每个请求约 {each}，{} 个用户的大部分时间在停顿；增加用户数（-c）或缩短停顿可能得到更高的吞吐", count(number)),
-        ),
-        (_, Some(can)) => language.pick(
-            format!("the users were the limit: {} / {each} = {can}/s at most, {achieved}/s achieved; more users (-c) may give more, until throughput stops growing", counted(number, "user")),
-            format!("瓶颈在并发用户数：{} 个用户 / {each} = 最多 {can}/s，实际 {achieved}/s；增加用户数（-c）可能得到更高的吞吐，直至吞吐不再上升", count(number)),
-        ),
-        (_, None) => language.pick(
-            format!("the users were the limit: each request took {mean}, {achieved}/s achieved; more concurrent users may give more, until throughput stops growing"),
-            format!("瓶颈在并发用户数：每个请求约 {mean}，实际 {achieved}/s；同时有更多用户可能得到更高的吞吐，直至吞吐不再上升"),
-        ),
-    }
-}
-
-/// The connections that users share, and how long requests waited for one, where that is longer than they took.
-fn shared_were_few(run: &Run) -> Option<(u64, u64)> {
-    let scenario = run.plan.scenarios.get(run.verdict.scenario)?;
-    let shared = scenario.shared_connections.filter(|shared| *shared < scenario.users())?;
-    let wait = run.verdict.wait_p99_ns?;
-    (wait as f64 > run.verdict.service_mean_ns?).then_some((shared, wait))
 }
 
 fn generator(verdict: &Verdict, language: Language) -> String {

@@ -226,6 +226,8 @@ pub struct Run {
     pub threads: Option<u64>,
     /// A result that the generator spoiled fails the run.
     pub strict: bool,
+    /// Half of the users go on when the load is over.
+    pub probe: Option<bool>,
     /// A target that was never reached is tried to the end.
     pub persist: bool,
     /// Where the JSON report goes.

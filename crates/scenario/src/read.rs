@@ -145,6 +145,7 @@ fn run(reader: &mut Reader<'_>, node: &Node) -> Read<Run> {
         consents: fields.get("i_may_load").map(|node| reader.one_or_more(node, Reader::owned)).unwrap_or_default(),
         threads: fields.get("threads").and_then(|node| reader.count("threads", node, 1, THREADS_MAX)),
         strict: fields.get("strict").and_then(|node| reader.switch(node)).unwrap_or(false),
+        probe: fields.get("probe").and_then(|node| reader.switch(node)),
         persist: fields.get("persist").and_then(|node| reader.switch(node)).unwrap_or(false),
         json: fields.get("json").and_then(|node| reader.owned(node)),
         hdr: fields.get("hdr").and_then(|node| reader.owned(node)),

@@ -224,13 +224,8 @@ function showVerdict() {
   const held = run.report?.verdicts;
   box.hidden = !verdict && !held;
   if (box.hidden) return;
-  const limits = { plan_kept: ["good", words.good], target: ["good", words.target], users: ["good", words.users_limit],
-    link: ["unsure", words.link] };
-  let [tone, title] = limits[verdict?.limit] || ["unsure", words.unsure];
-  const requests = run.report.requests;
-  if (verdict?.is_spoiled) [tone, title] = ["bad", words.bad];
-  else if (run.report.thresholds?.some((one) => !one.holds)) [tone, title] = ["bad", words.not_met];
-  else if (requests && requests.failed > 0 && !requests.succeeded) [tone, title] = ["bad", words.nothing];
+  const tone = verdict?.tone || "unsure";
+  let title = (language === "zh" ? verdict?.title_zh : verdict?.title) || "";
   box.className = `verdict ${tone}`;
   const texts = held ? (language === "zh" ? run.report.verdicts_zh : held).join(" ")
     : language === "zh" ? verdict.text_zh : verdict.text;

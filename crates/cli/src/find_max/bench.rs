@@ -224,8 +224,8 @@ fn fault_of(limit: Limit, varied: Varied) -> Option<Fault> {
         Limit::PortsOrDescriptors => Some(Fault::PortsOrDescriptors),
         Limit::Link => Some(Fault::Link),
         // Of a search for users they are what is varied.
-        Limit::Users if varied != Varied::Users => Some(Fault::Users),
-        Limit::Users | Limit::Target | Limit::PlanKept | Limit::Unknown => None,
+        Limit::Connections if varied != Varied::Users => Some(Fault::Users),
+        Limit::Connections | Limit::Below | Limit::Target | Limit::PlanKept | Limit::Unknown => None,
     }
 }
 
@@ -362,7 +362,8 @@ mod tests {
             (Limit::Target, None, None),
             (Limit::PlanKept, None, None),
             (Limit::Unknown, None, None),
-            (Limit::Users, Some(Fault::Users), None),
+            (Limit::Below, None, None),
+            (Limit::Connections, Some(Fault::Users), None),
             (Limit::Generator, Some(Fault::Generator), Some(Fault::Generator)),
             (Limit::Workers, Some(Fault::Generator), Some(Fault::Generator)),
             (Limit::PortsOrDescriptors, Some(Fault::PortsOrDescriptors), Some(Fault::PortsOrDescriptors)),

@@ -28,6 +28,14 @@ pub(super) const ROWS: &[Row] = &[
         "Set exit code 1 when the generator spoiled the result",
         "结果受压测机影响而不可信时，退出码为 1",
     ),
+    flag("probe", Kind::Switch, modes::RUN).help(
+        "Let half of the users go on for up to 2s (or a tenth) behind the measured time, to see whether the target is at its limit, also where requests may change it, and in files [default: with GET, HEAD and OPTIONS]",
+        "测量结束后让一半的用户继续最多 2 秒（或十分之一的时长），以判断被测服务是否已达上限；请求可能改变服务时和场景文件中也这样做 [默认：仅 GET、HEAD 和 OPTIONS]",
+    ),
+    flag("no-probe", Kind::Switch, modes::RUN).help(
+        "Send nothing behind the measured time",
+        "测量结束后不再发送任何请求",
+    ),
 ];
 
 /// Calls of gRPC.

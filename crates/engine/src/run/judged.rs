@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pacing::Nanos;
 use pacing::change::Timeline;
-use plan::{Plan, Scenario};
+use plan::{Load, Plan, Scenario};
 
 use super::divide;
 use super::merge::{Ended, Finished};
@@ -29,13 +29,31 @@ fn one(
     finished: &Finished,
     link: Option<&LinkUse>,
 ) -> ScenarioResult {
-    let end = finished.ends[number];
+    let end = &finished.ends[number];
     let (total, wall, shards) = (finished.total_of(number), finished.wall, &finished.shards[..]);
     let paused = timeline.paused_between(Nanos::ZERO, end.stopped_at);
     let asked_per_s = divide::asked_per_s(scenario, timeline, end.stopped_at, total);
     let growth = end.backlog.and_then(|backlog| divide::growth(timeline, backlog));
-    let evidence = Evidence { scenario, total, wall, shards, asked_per_s, link: link.cloned(), growth };
+    let users_s = users_s(scenario, timeline, end.stopped_at);
+    let (slices, link) = (&end.slices, link.cloned());
+    let evidence = Evidence { scenario, total, wall, shards, asked_per_s, link, growth, slices, users_s };
     ScenarioResult { started_for: end.stopped_at.since(paused), paused, asked_per_s, verdict: Verdict::of(evidence) }
+}
+
+/// Instants at which the users of a load are counted, to know how long they were there together.
+const COUNTED: u64 = 1_000;
+
+/// How long the users of a closed load were there together, in seconds.
+fn users_s(scenario: &Scenario, timeline: &Timeline, until: Nanos) -> Option<f64> {
+    if !matches!(scenario.load, Load::Closed { .. }) {
+        return None;
+    }
+    let streams = f64::from(scenario.target().streams);
+    let instant =
+        |index: u64| Nanos(((u128::from(until.0) * u128::from(2 * index + 1)) / u128::from(2 * COUNTED)) as u64);
+    let sum: u64 = (0..COUNTED).map(|index| timeline.users_at(instant(index))).sum();
+    let paused = timeline.paused_between(Nanos::ZERO, until);
+    Some(sum as f64 / COUNTED as f64 * streams * until.since(paused).as_secs_f64())
 }
 
 /// How each scenario ended, as it is told.

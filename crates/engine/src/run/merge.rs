@@ -22,6 +22,7 @@ use super::whole::{Gauges, Whole};
 use crate::afar::PartEnd;
 use crate::scene::SceneEnd;
 use crate::shard::Seen;
+use crate::slices::Slices;
 use crate::spent::ShardUse;
 #[cfg(test)]
 use crate::swarm::plant::{Bug, strikes};
@@ -116,7 +117,7 @@ impl Finished {
 }
 
 /// How a scenario ended, over all shards.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Ended {
     /// From the start to the instant from which nothing of it was started any more.
     pub(crate) stopped_at: Nanos,
@@ -124,6 +125,15 @@ pub(crate) struct Ended {
     pub(crate) backlog: Option<Backlog>,
     /// The part of the budget that ended the run.
     pub(crate) spent: Option<BudgetPart>,
+    /// What ended in equal stretches of it; nothing of what others carried out.
+    pub(crate) slices: Slices,
+}
+
+impl Default for Ended {
+    fn default() -> Self {
+        let (backlog, slices) = (Some(Backlog::default()), Slices::default());
+        Self { stopped_at: Nanos::ZERO, backlog, spent: None, slices }
+    }
 }
 
 impl Ended {
@@ -212,7 +222,7 @@ impl Merger {
         let whole = || Whole::of(count);
         Self {
             times,
-            ends: vec![Ended { stopped_at: Nanos::ZERO, backlog: Some(Backlog::default()), spent: None }; count],
+            ends: vec![Ended::default(); count],
             timelines,
             sources: scenarios.into_iter().map(source).collect(),
             open: BTreeMap::new(),
@@ -271,7 +281,9 @@ impl Merger {
     pub(super) fn over(&mut self, shard: usize, at: Nanos, ends: &[SceneEnd], seen: &Seen) {
         let started = self.times.measured_from();
         for end in ends {
-            self.ends[end.scenario].add(end.stopped_at.since(started), end.backlog, end.spent);
+            let all = &mut self.ends[end.scenario];
+            all.add(end.stopped_at.since(started), end.backlog, end.spent);
+            all.slices.add(&end.slices);
         }
         self.ended_at = self.ended_at.max(at.since(started));
         self.take(shard, at, seen);

@@ -9,6 +9,8 @@ use super::checks;
 use super::history::{self, ALL_SHARDS, FIRST_SHARD, History, Setting, TARGET};
 use super::plant::{self, Bug};
 use crate::idle::QUIET;
+use crate::slices::Slices;
+use crate::spent::ShardUse;
 use crate::verdict::{Evidence, Limit, Verdict};
 
 const MILLI: u64 = 1_000_000;
@@ -44,6 +46,8 @@ fn verdict(history: &History) -> Verdict {
         asked_per_s: crate::run::asked_per_s(scenario, &history.timeline, history.started_for, &history.total),
         link: None,
         growth: None,
+        slices: &Slices::default(),
+        users_s: None,
     })
 }
 
@@ -248,9 +252,11 @@ fn stalled_loops() -> History {
 }
 
 fn the_stall_is_ours(history: &History) -> bool {
-    let lag = &history.uses[0].lag;
-    let late = lag.count_between(25 * MILLI, 2 * SECOND);
-    (19..=20).contains(&late) && (118..=122).contains(&lag.count()) && verdict(history).limit == Limit::Generator
+    let is_counted = |spent: &ShardUse| {
+        let late = spent.lag.count_between(25 * MILLI, 2 * SECOND);
+        (19..=20).contains(&late) && (118..=122).contains(&spent.lag.count())
+    };
+    history.uses.iter().all(is_counted) && verdict(history).limit == Limit::Generator
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Each limit has its signs.
 
+use crate::slices::Slice;
 use metrics::{Counter, Outcome, SeriesId};
 use plan::{Flags, Plan};
 
@@ -44,7 +45,9 @@ fn judge(plan: &Plan, total: &Snapshot, shards: &[ShardUse], link: Option<f64>) 
     let link = link.map(|share| LinkUse { name: "eth0".to_owned(), bits_per_s: 1, share });
     let asked_per_s = is_open.then_some(1_000.0);
     let wall = Nanos::from_millis(1_000);
-    Verdict::of(Evidence { scenario: &plan.scenarios[0], total, wall, shards, asked_per_s, link, growth: None })
+    let (slices, users_s) = (&Slices::default(), None);
+    let scenario = &plan.scenarios[0];
+    Verdict::of(Evidence { scenario, total, wall, shards, asked_per_s, link, growth: None, slices, users_s })
 }
 
 fn limit(is_open: bool, total: &Snapshot, shards: &[ShardUse]) -> Limit {
@@ -55,27 +58,23 @@ fn limit(is_open: bool, total: &Snapshot, shards: &[ShardUse]) -> Limit {
 fn each_limit_has_its_signs() {
     let idle = [spent(300, 10), spent(200, 10)];
     assert_eq!(limit(true, &seen(0, 0, 5), &idle), Limit::PlanKept);
-    // Ten connections of 5 ms carry 2,000/s, and 1,000/s are asked: who waits waits for the target.
-    assert_eq!(limit(true, &seen(0, 500, 5), &idle), Limit::Target);
-    // Of 50 ms they carry 200/s, and each answer comes as fast as the first: more of them would do.
-    assert_eq!(limit(true, &seen(0, 500, 50), &idle), Limit::Users);
+    // Starts waited for one of ten connections, and there were ten from the beginning on: more of them may do, or not.
+    let busy = judge(&plan(Some("1000")), &seen(0, 500, 5), &idle, None);
+    assert_eq!(busy.known, Known::Nothing(Unknown::AllBusy { connections: 10 }));
+    // Where as many are opened as are needed, who waits waits for the target.
+    let mut free = plan(Some("1000"));
+    if let Load::Open { connections, .. } = &mut free.scenarios[0].load {
+        *connections = ConnectionCount::UpTo(10);
+    }
+    assert_eq!(judge(&free, &seen(0, 500, 5), &idle, None).limit, Limit::Target);
     assert_eq!(limit(true, &seen(20, 500, 5), &idle), Limit::Generator);
-    assert_eq!(limit(false, &seen(0, 0, 20), &idle), Limit::Users);
+    assert_eq!(limit(false, &seen(0, 0, 20), &idle), Limit::Unknown);
     assert_eq!(limit(false, &seen(0, 0, 20), &[spent(300, 10), spent(980, 0)]), Limit::Generator);
     // Half a core of its own and half a core that somebody else had.
     assert_eq!(limit(true, &seen(0, 0, 20), &[spent(490, 480)]), Limit::Generator);
     assert_eq!(limit(true, &Snapshot::default(), &idle), Limit::Unknown);
     let full = judge(&plan(None), &seen(0, 0, 20), &idle, Some(0.95));
     assert_eq!((full.limit, full.is_spoiled()), (Limit::Link, false));
-}
-
-/// Ten users that pause: starts wait for one of them, and the target has a tenth of their time.
-#[test]
-fn users_that_pause_are_told_from_a_slow_target() {
-    let verdict = judge(&plan(Some("1000")), &seen(0, 500, 1), &[spent(300, 10)], None);
-    assert_eq!((verdict.limit, verdict.users_can_per_s), (Limit::Users, None));
-    let slow = judge(&plan(Some("1000")), &seen(0, 500, 6), &[spent(300, 10)], None);
-    assert_eq!(slow.limit, Limit::Target);
 }
 
 /// A thread whose ticks came so late, in milliseconds.
@@ -88,10 +87,10 @@ fn late(ticks: &[u64]) -> ShardUse {
 #[test]
 fn a_stall_is_the_share_of_its_ticks() {
     let mut ticks = vec![0; 98];
-    assert_eq!(limit(false, &seen(0, 0, 20), &[late(&ticks)]), Limit::Users);
+    assert_eq!(limit(false, &seen(0, 0, 20), &[late(&ticks)]), Limit::Unknown);
     // One of a hundred is what a percentile of 99 allows; a stall of a second is late to twenty.
     ticks.push(900);
-    assert_eq!(limit(false, &seen(0, 0, 20), &[late(&ticks)]), Limit::Users);
+    assert_eq!(limit(false, &seen(0, 0, 20), &[late(&ticks)]), Limit::Unknown);
     ticks.push(950);
     assert_eq!(limit(false, &seen(0, 0, 20), &[late(&[0; 98]), late(&ticks)]), Limit::Generator);
 }
@@ -99,7 +98,7 @@ fn a_stall_is_the_share_of_its_ticks() {
 #[test]
 fn lag_is_set_against_what_is_measured() {
     let lags: Vec<u64> = (0..100).map(|tick| if tick % 20 == 0 { 4 } else { 0 }).collect();
-    assert_eq!(limit(false, &seen(0, 0, 5), &[late(&lags)]), Limit::Users);
+    assert_eq!(limit(false, &seen(0, 0, 5), &[late(&lags)]), Limit::Unknown);
     let mut quick = Snapshot::default();
     for _ in 0..1_000 {
         quick.counts[Counter::Started] += 1;
@@ -108,14 +107,14 @@ fn lag_is_set_against_what_is_measured() {
         timings.record(Measure::Response, 50_000);
     }
     assert_eq!(limit(false, &quick, &[late(&lags)]), Limit::Generator);
-    assert_eq!(limit(false, &quick, &[late(&[0; 100])]), Limit::Users);
+    assert_eq!(limit(false, &quick, &[late(&[0; 100])]), Limit::Unknown);
 }
 
 /// It wants half a core, and waits for it as long as it has it.
 #[test]
 fn a_thread_that_is_kept_from_its_core_is_told() {
     assert_eq!(limit(false, &seen(0, 0, 20), &[spent(300, 450)]), Limit::Generator);
-    assert_eq!(limit(false, &seen(0, 0, 20), &[spent(300, 50)]), Limit::Users);
+    assert_eq!(limit(false, &seen(0, 0, 20), &[spent(300, 50)]), Limit::Unknown);
 }
 
 /// A thread that had half of a core and waited for the other half, in a load of either kind: it is named, and the figures are not the
@@ -137,7 +136,7 @@ fn half_of_a_core_is_not_enough() {
 fn users_that_hang_weigh_their_time() {
     let idle = [spent(300, 10)];
     let mut hung = seen(0, 0, 2);
-    assert_eq!(limit(false, &hung, &idle), Limit::Users);
+    assert_eq!(limit(false, &hung, &idle), Limit::Unknown);
     for _ in 0..10 {
         hung.counts[Counter::Started] += 1;
         hung.leave_unfinished(SeriesId::step(0), 13_000 * MILLI, Some(13_000 * MILLI));
@@ -187,8 +186,9 @@ fn who_is_refused_at_once_tries_again_at_once() {
     let plan = plan(None);
     let (wall, shards) = (Nanos::from_millis(5), [spent(300, 450)]);
     let (total, asked_per_s, link, growth) = (&refused, None, None, None);
-    let at_once =
-        Verdict::of(Evidence { scenario: &plan.scenarios[0], total, wall, shards: &shards, asked_per_s, link, growth });
+    let (scenario, slices, users_s) = (&plan.scenarios[0], &Slices::default(), None);
+    let evidence = Evidence { scenario, total, wall, shards: &shards, asked_per_s, link, growth, slices, users_s };
+    let at_once = Verdict::of(evidence);
     assert_eq!(at_once.limit, Limit::Target);
     // One that was answered is a load like any other.
     refused.counts[Counter::Answers] = 1;
@@ -215,13 +215,56 @@ fn a_target_that_is_not_there_is_accused_of_what_it_cut_off() {
     assert_eq!(limit(true, &stopped, &[spent(1, 0)]), Limit::Unknown);
 }
 
+/// A closed load of this time, and what was seen of it in stretches.
+fn of_slices(total: &Snapshot, slices: &Slices) -> Verdict {
+    let flags = Flags {
+        url: Some("http://a/".to_owned()),
+        connections: Some("4".to_owned()),
+        duration: Some("3s".to_owned()),
+        ..Flags::default()
+    };
+    let plan = flags.plan().expect("a good plan");
+    let (scenario, users_s) = (&plan.scenarios[0], Some(12.0));
+    let (wall, shards, asked_per_s, link, growth) = (Nanos::from_millis(3_000), &[], None, None, None);
+    Verdict::of(Evidence { scenario, total, wall, shards, asked_per_s, link, growth, slices, users_s })
+}
+
 #[test]
-fn users_can_do_what_their_waiting_allows() {
-    let verdict = judge(&plan(None), &seen(0, 0, 20), &[spent(1, 0)], None);
-    let can = verdict.users_can_per_s.expect("a figure");
-    assert!((can - 500.0).abs() < 1.0, "{can}");
-    // A connection each time, which takes four times as long as the answer.
-    let verdict = judge(&plan(None), &seen(0, 80, 20), &[spent(1, 0)], None);
-    let can = verdict.users_can_per_s.expect("a figure");
-    assert!((can - 100.0).abs() < 1.0, "{can}");
+fn a_target_that_was_away_is_told_with_its_instants() {
+    let answered = Slice { ended: 40, succeeded: 40, in_flight: 4, ..Slice::default() };
+    let mut slices = Slices { width: Nanos::from_millis(100), each: vec![answered; 30] };
+    slices.each[10..20].fill(Slice { in_flight: 4, ..Slice::default() });
+    let Known::StoodStill(gaps) = of_slices(&seen(0, 0, 2), &slices).known else { panic!("it stood still") };
+    assert_eq!((gaps.from, gaps.to), (Nanos::from_millis(1_000), Nanos::from_millis(2_000)));
+    slices.each[10..20].fill(Slice { ended: 40, refused: 40, ..Slice::default() });
+    assert!(matches!(of_slices(&seen(0, 0, 2), &slices).known, Known::Outage(gaps) if gaps.refused == 400));
+    // Without a gap nobody knows, and half of the users are asked.
+    slices.each.fill(answered);
+    assert!(of_slices(&seen(0, 0, 2), &slices).wants_probe());
+}
+
+#[test]
+fn users_without_an_answer_are_told_first() {
+    let mut total = seen(0, 0, 2);
+    total.counts[Counter::Answers] = 1_000;
+    total.counts[Counter::Started] += 2;
+    (0..2).for_each(|_| total.leave_unfinished(SeriesId::step(0), 2_900 * MILLI, Some(2_900 * MILLI)));
+    let verdict = of_slices(&total, &Slices::default());
+    assert_eq!((verdict.limit, verdict.known), (Limit::Target, Known::Starved { users: 2, of: 4 }));
+}
+
+#[test]
+fn a_rate_that_is_let_through_is_told_with_its_status() {
+    let mut total = seen(0, 0, 2);
+    for _ in 0..9_000 {
+        total.counts[Counter::Started] += 1;
+        let timings = total.outcome(SeriesId::step(0), Outcome::Failed(Failure::Status));
+        timings.record(Measure::Response, MILLI);
+    }
+    assert!(!matches!(of_slices(&total, &Slices::default()).known, Known::Refusals { .. }));
+    total.counts.statuses[429] = 9_000;
+    let Known::Refusals { status, refused, served_per_s } = of_slices(&total, &Slices::default()).known else {
+        panic!("it refuses")
+    };
+    assert_eq!((status, refused, served_per_s.round()), (429, 9_000, 333.0));
 }

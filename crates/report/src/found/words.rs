@@ -55,7 +55,9 @@ pub(crate) fn limit(name: &str, language: Language) -> &'static str {
         "generator" => language.pick("onrush on this machine", "本机上的 onrush"),
         "ports_or_descriptors" => language.pick("local ports or descriptors of this machine", "本机的端口或描述符"),
         "link" => language.pick("the network link", "网络带宽"),
-        "users" => language.pick("the users of the load", "负载的用户数"),
+        // The first is what a trial says in which starts waited for connections.
+        "users" | "connections" => language.pick("the users of the load", "负载的用户数"),
+        "below" => language.pick("none found with fewer users", "用户更少时未见上限"),
         "plan_kept" => language.pick("nobody", "无"),
         _ => language.pick("unknown", "未知"),
     }

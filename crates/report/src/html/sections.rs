@@ -88,21 +88,10 @@ fn planned(report: &Value, page: &Markup) -> String {
 }
 
 fn verdict(report: &Value, page: &mut Markup) {
-    let is_crossed = list(report, "/thresholds").iter().any(|one| one["holds"] == false);
-    let is_spoiled = report["verdict"]["is_spoiled"] == true;
-    let failed = whole(report, "/requests/failed") > 0 && whole(report, "/requests/succeeded") == 0;
-    let (class, word) = match text(report, "/verdict/limit") {
-        _ if is_spoiled => ("bad", page.pick("Spoiled: this machine was the limit", "结果不可信：瓶颈在压测机")),
-        _ if is_crossed => ("bad", page.pick("Thresholds not met", "未达到阈值")),
-        _ if failed => ("bad", page.pick("Nothing succeeded", "没有一个请求成功")),
-        "plan_kept" => ("good", page.pick("Plan kept", "计划已达成")),
-        "target" => ("good", page.pick("The target was the limit", "瓶颈在被测服务")),
-        "users" => ("good", page.pick("The users were the limit", "瓶颈在用户数")),
-        "link" => ("unsure", page.pick("The network was the limit", "瓶颈在网络")),
-        _ => ("unsure", page.pick("No verdict", "无法判断")),
-    };
+    let verdict = &report["verdict"];
+    let (class, word) = (text(verdict, "/tone").to_owned(), said(verdict, "title", page).to_owned());
     page.raw(&format!("<section class=\"verdict {class}\">\n"));
-    page.element("h2", word);
+    page.element("h2", &word);
     let line = said(&report["verdict"], "text", page).to_owned();
     page.element("p", &line);
     page.raw("</section>\n");

@@ -51,7 +51,11 @@ impl Page {
     }
 
     fn verdict(&mut self, run: &Run) {
-        let paint = if run.verdict.is_spoiled() { Paint::Bad } else { Paint::Good };
+        let paint = match verdict::tone(run) {
+            verdict::Tone::Good => Paint::Good,
+            verdict::Tone::Unsure => Paint::Strong,
+            verdict::Tone::Bad => Paint::Bad,
+        };
         self.painted(self.language().words().verdict, &verdict::verdict(run, self.language()), paint);
         if let Some(mark) = verdict::spoiled(run, self.language()) {
             self.warn("", mark);
@@ -68,23 +72,24 @@ impl Page {
     }
 }
 
-/// Of an open load what was started, of what was asked, and what of it was answered where that differs; else what was done.
+/// What ended, a second; of an open load with what was asked, and what of it was started where that differs.
 fn rates_in_words(run: &Run, language: Language) -> String {
     let done = rate(run.rate);
     let (Some(achieved), Some(asked)) = (run.achieved_per_s.map(rate), run.asked_per_s.map(rate)) else {
         return done;
     };
-    let started = language.pick(format!("{achieved} of {asked} requested"), format!("{achieved}（计划 {asked}）"));
-    if done == achieved {
-        return started;
-    }
     if run.tally.redirects() > 0 {
         return language.pick(
-            format!("{started}; {done} completed, with redirects"),
-            format!("{started}，连同重定向共完成 {done}"),
+            format!("{done} completed with redirects; {achieved} started of {asked} requested"),
+            format!("完成 {done}（含重定向），发起 {achieved}，计划 {asked}"),
         );
     }
-    language.pick(format!("{started}; {done} completed"), format!("{started}，完成 {done}"))
+    let completed =
+        language.pick(format!("{done} completed of {asked} requested"), format!("完成 {done}，计划 {asked}"));
+    if done == achieved || achieved == asked {
+        return completed;
+    }
+    language.pick(format!("{completed}; {achieved} started"), format!("{completed}，发起 {achieved}"))
 }
 
 /// Of all starts; and of those that ended, where that differs.

@@ -11,7 +11,7 @@ fn run(place: usize, rate: f64, p99_ns: u64, is_spoiled: bool) -> SweptRun {
         p50_ns: Some(p99_ns / 2),
         p99_ns: Some(p99_ns),
         failed_share: 0.0,
-        limit: if is_spoiled { "generator" } else { "users" },
+        limit: if is_spoiled { "generator" } else { "unknown" },
         is_spoiled,
         kept_as: None,
     }

@@ -19,6 +19,7 @@ fn shown(total: Snapshot, change: impl Fn(&mut RunResult)) -> [String; 2] {
     [Language::En, Language::Zh].map(|language| {
         let mut result = result(total.clone());
         (result.asked_per_s, result.verdict.limit) = (Some(100.0), Limit::PlanKept);
+        (result.verdict.known, result.probe) = (Known::Counts, None);
         change(&mut result);
         summary(&run(&open_plan(), result), Screen { language, ..SCREEN })
     })
@@ -38,7 +39,7 @@ fn the_verdict_says_whose_delays_it_tells() {
 /// What was not measured is not told as zero, whatever the verdict.
 #[test]
 fn no_lateness_is_no_evidence() {
-    for limit in [Limit::PlanKept, Limit::Target, Limit::Generator, Limit::Users, Limit::Unknown] {
+    for limit in [Limit::PlanKept, Limit::Target, Limit::Generator, Limit::Unknown] {
         let [en, zh] = shown(seen(0, &[(Failure::Timeout, 200)]), |result| {
             (result.verdict.limit, result.verdict.unanswered) = (limit, 200);
             (result.verdict.lateness_p99_ns, result.verdict.wait_p99_ns) = (None, None);
@@ -51,12 +52,21 @@ fn no_lateness_is_no_evidence() {
 /// Users that pause had little to do with the target: neither it nor their connections are blamed.
 #[test]
 fn users_that_pause_are_named() {
+    let held = Held { users: 50.0, iterations_per_s: 185.0, iteration_ns: 2.7e8, target_ns: 106_000.0 };
     let [en, zh] = shown(seen(200, &[]), |result| {
-        (result.verdict.limit, result.verdict.users_can_per_s) = (Limit::Users, None);
+        (result.asked_per_s, result.verdict.known) = (None, Known::Held(held));
     });
-    assert!(line(&en, "Verdict").contains("the users were the limit: starts waited for one of "), "{en}");
-    assert!(line(&en, "Verdict").contains("(they pause); 100/s of 100/s requested"), "{en}");
-    assert!(line(&zh, "结论").contains("瓶颈在用户数：请求等待"), "{zh}");
+    let said = "the plan was kept: 50 users held their pace, 185 iterations/s; the target took 106.0us of the 270.0ms";
+    assert!(line(&en, "Verdict").contains(said), "{en}");
+    assert!(line(&zh, "结论").contains("计划已达成：50 个用户保持了自己的节奏，185 次迭代/s"), "{zh}");
+    let [en, zh] = shown(seen(200, &[]), |result| {
+        (result.verdict.limit, result.verdict.known) = (Limit::Connections, Known::Held(held));
+    });
+    assert!(
+        line(&en, "Verdict").contains("the users were too few: starts waited for one of 50 users, who pause"),
+        "{en}"
+    );
+    assert!(line(&zh, "结论").contains("用户太少：请求等待 50 个用户之一，而他们在停顿"), "{zh}");
 }
 
 #[test]
@@ -64,6 +74,7 @@ fn a_server_that_goes_away_is_told_with_one_figure() {
     let [en, zh] = [Language::En, Language::Zh].map(|language| {
         let mut result = result(seen(200, &[(Failure::ConnectRefused, 30)]));
         (result.asked_per_s, result.verdict.limit, result.verdict.unanswered) = (Some(100.0), Limit::Target, 30);
+        result.verdict.known = Known::Counts;
         let mut run = run(&open_plan(), result);
         run.notes.push(figures::Note::Refused { address: run.address, count: 30, places: Vec::new() });
         summary(&run, Screen { language, ..SCREEN })
@@ -78,7 +89,7 @@ fn redirects_are_no_starts_of_the_plan() {
     total.counts[Counter::Redirects] = 400;
     let [en, zh] = shown(total.clone(), |_| ());
     assert!(line(&en, "Verdict").contains("the plan was kept: 200 starts at 100/s and 400 redirects"), "{en}");
-    assert!(line(&en, "Requests/s").contains("100 of 100 requested; 300 completed, with redirects"), "{en}");
+    assert!(line(&en, "Requests/s").contains("300 completed with redirects; 100 started of 100 requested"), "{en}");
     assert!(line(&zh, "结论").contains("发起 200 个请求，另有 400 次重定向"), "{zh}");
     let [en, _] = shown(total, |result| (result.verdict.limit, result.verdict.unanswered) = (Limit::Target, 3));
     let verdict = line(&en, "Verdict");
@@ -123,7 +134,7 @@ fn a_stop_in_the_warm_up_measured_nothing() {
     plan.warmup = Duration::from_secs(5);
     let mut stopped = result(seen(0, &[]));
     (stopped.was_stopped, stopped.started_for, stopped.asked_per_s) = (true, Nanos::ZERO, Some(0.0));
-    stopped.verdict.limit = Limit::Unknown;
+    (stopped.verdict.limit, stopped.verdict.known) = (Limit::Unknown, Known::Nothing(Unknown::TooLittle));
     let run = run(&plan, stopped);
     let said = [Language::En, Language::Zh].map(|language| summary(&run, Screen { language, ..SCREEN }));
     assert!(line(&said[0], "Verdict").ends_with("nothing was measured: stopped in the warm-up"), "{}", said[0]);

@@ -324,6 +324,12 @@ pub(crate) const RUN: Object = Object {
             "压测机影响结果时判为失败，同 --strict",
         ),
         field(
+            "probe",
+            Kind::Switch,
+            "Let half of the users go on behind the measured time, as --probe; false: --no-probe",
+            "测量结束后让一半的用户继续，同 --probe；false 同 --no-probe",
+        ),
+        field(
             "persist",
             Kind::Switch,
             "Go on although the target was never reached, as --persist",

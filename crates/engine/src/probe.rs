@@ -1,0 +1,333 @@
+//! The probe: when a closed load is over, half of its users go on alone for a moment. At its limit a target gives them the whole
+//! rate, and else their share of it: so is known what no figure of the load itself says.
+//!
+//! It is a run of its own, with nothing of it in any figure of the load. Its users are new, and counted from when each has had an
+//! answer on average.
+
+pub(crate) mod rule;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use metrics::Measure;
+use pacing::Nanos;
+use plan::{Budget, Load, Plan, Request, Scenario, UserShape};
+
+use crate::control::StopHandle;
+use crate::error::RunError;
+use crate::lookout::Lookout;
+use crate::run::{Interval, RunOptions, RunResult, Running, Told};
+use crate::slices::Slice;
+use crate::verdict::{Known, Limit, Part, Unknown};
+use rule::{Answer, Responses, Seen, Steady};
+
+/// What ended is counted in stretches of this length.
+const SLICE: Nanos = Nanos::from_millis(10);
+/// The first look, in stretches, and how much longer each next one takes.
+const FIRST_LOOK: usize = 10;
+const LOOK_FACTOR: f64 = 1.5;
+/// It goes on for the larger of these, and never longer than the most.
+const SPAN_MIN: Nanos = Nanos::from_millis(2_000);
+const SPAN_SHARE: u64 = 10;
+const SPAN_MAX: Nanos = Nanos::from_millis(10_000);
+/// Its users have so long to connect, beside two response times.
+const CONNECT_SPAN: Nanos = Nanos::from_millis(1_000);
+/// Methods that change nothing of what a target keeps (RFC 9110, 9.2.1).
+const SAFE: [&str; 3] = ["GET", "HEAD", "OPTIONS"];
+/// Users that change in this last part of a load are not the same to its end.
+const STEADY_PART: u64 = 8;
+
+/// Who wants it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ProbeWish {
+    /// Where it changes nothing of what the target keeps.
+    #[default]
+    Safe,
+    /// Where it was asked for, which nobody did.
+    Asked,
+    /// Whatever it changes there.
+    Always,
+    /// Not at all.
+    Never,
+}
+
+/// Why half of the users did not go on alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotTried {
+    /// Nobody has asked yet.
+    NotYet,
+    /// Nobody wanted it.
+    Unwanted,
+    /// The load is bounded by a number.
+    Counted,
+    /// It was stopped before its end.
+    Stopped,
+    /// It is of a file that says nothing of it.
+    Unasked,
+    /// It asks for what may change the target.
+    Unsafe,
+    /// There is one user.
+    OneUser,
+    /// Users came or went shortly before the end.
+    UsersChanged,
+    /// Others carried it out.
+    Elsewhere,
+    /// Several scenarios ran side by side.
+    Several,
+    /// Rows that are used once, users that wait for each other, or what users do before their first iteration.
+    Once,
+}
+
+impl NotTried {
+    /// A stable name for reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NotYet => "not_tried",
+            Self::Unwanted => "unwanted",
+            Self::Counted => "counted",
+            Self::Stopped => "stopped",
+            Self::Unasked => "unasked",
+            Self::Unsafe => "unsafe",
+            Self::OneUser => "one_user",
+            Self::UsersChanged => "users_changed",
+            Self::Elsewhere => "workers",
+            Self::Several => "scenarios",
+            Self::Once => "once",
+        }
+    }
+}
+
+/// What half of the users came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Probe {
+    /// How many went on.
+    pub users: u64,
+    /// Of how many.
+    pub of: u64,
+    /// Requests that they began: in no figure of the load.
+    pub started: u64,
+    /// How long they took.
+    pub span: Nanos,
+    /// The rate before that they are held against; `None` where it did not stay the same.
+    pub before: Option<Steady>,
+    /// What they say; `None` when they got too few answers.
+    pub seen: Option<Seen>,
+    /// Their mean response time as a share of the one before.
+    pub time: Option<f64>,
+}
+
+impl Probe {
+    /// Who was the limit, and how that is known.
+    pub(crate) fn concluded(&self) -> (Limit, Known) {
+        let unknown = |why| (Limit::Unknown, Known::Nothing(why));
+        if self.before.is_none() {
+            return unknown(Unknown::Unsteady);
+        }
+        let Some(Seen { answer, share }) = self.seen else { return unknown(Unknown::TooFewAnswers) };
+        let kept = self.users as f64 / self.of.max(1) as f64;
+        let part = Part { kept, rate: share, time: self.time, is_refused: answer == Answer::Refuses };
+        match answer {
+            Answer::AtLimit | Answer::Refuses => (Limit::Target, Known::Probe(part)),
+            Answer::Below => (Limit::Below, Known::Probe(part)),
+            Answer::Differing => unknown(Unknown::Differing),
+            Answer::Unsure => unknown(Unknown::Unsure(part)),
+        }
+    }
+}
+
+/// A probe that goes on: what it does, and what it has seen.
+pub struct Probing {
+    plan: Arc<Plan>,
+    probe: Probe,
+    responses: Responses,
+    slices: Vec<Slice>,
+    /// Answers by which each user has had one on average are not counted.
+    began: Option<usize>,
+    next_look: usize,
+    /// Stretches that are counted at most, and those that pass at most before.
+    most: usize,
+    wait: usize,
+}
+
+impl Probing {
+    /// Half of the users of a load that is over.
+    ///
+    /// # Errors
+    /// It is not asked of such a load.
+    pub fn of(plan: &Plan, result: &RunResult, wish: ProbeWish) -> Result<Self, NotTried> {
+        let [scenario] = &plan.scenarios[..] else { return Err(NotTried::Several) };
+        let Load::Closed { users, shape, requests, duration } = &scenario.load else { return Err(NotTried::Counted) };
+        let is_counted = requests.is_some() || scenario.iterations_each.is_some() || plan.budget != Budget::default();
+        let (false, Some(duration)) = (is_counted, duration) else { return Err(NotTried::Counted) };
+        if wish == ProbeWish::Never {
+            return Err(NotTried::Unwanted);
+        }
+        if result.was_stopped || result.spent.is_some() {
+            return Err(NotTried::Stopped);
+        }
+        if wish == ProbeWish::Asked {
+            return Err(NotTried::Unasked);
+        }
+        if wish == ProbeWish::Safe && !scenario.steps.iter().all(|step| is_safe(&step.request) && step.talk.is_none()) {
+            return Err(NotTried::Unsafe);
+        }
+        let does_once = scenario.program.has_apart() || !scenario.program.meetings().is_empty();
+        if does_once || !result.used_up.is_empty() || *shape == UserShape::Rendezvous {
+            return Err(NotTried::Once);
+        }
+        let end = Nanos::from(scenario.begin + *duration);
+        let (last, before) = (result.users_at(Nanos(end.0 - 1)), result.users_at(Nanos(end.0 - end.0 / STEADY_PART)));
+        let connections = last.unwrap_or(*users);
+        if last != before {
+            return Err(NotTried::UsersChanged);
+        }
+        let streams = u64::from(scenario.target().streams);
+        let half = half_of(connections, streams).ok_or(NotTried::OneUser)?;
+        let response = result.total.all();
+        let response = response.of(Measure::Response);
+        let response_ns = response.mean().unwrap_or(0.0);
+        let spread = response.stdev().unwrap_or(0.0) / response_ns.max(1.0);
+        let responses = Responses { mean_s: response_ns / 1e9, spread };
+        let before = result.slices.first().and_then(|slices| Steady::before_the_end(slices, response_ns / 1e9));
+        let span = Nanos(end.0 / SPAN_SHARE).clamp(SPAN_MIN, SPAN_MAX);
+        let wait = CONNECT_SPAN + Nanos(2 * response_ns as u64);
+        let count = |span: Nanos| (span.0 / SLICE.0) as usize;
+        let (users, of) = (half.0 * half.1, connections * streams);
+        Ok(Self {
+            plan: Arc::new(plan_of(scenario, half, span + wait)),
+            probe: Probe { users, of, started: 0, span: Nanos::ZERO, before, seen: None, time: None },
+            responses,
+            slices: Vec::new(),
+            began: None,
+            next_look: FIRST_LOOK,
+            most: count(span),
+            wait: count(wait),
+        })
+    }
+
+    /// What half of the users do. It is not worth a request where the rate before did not stay the same.
+    pub fn plan(&self) -> Option<&Arc<Plan>> {
+        self.probe.before.is_some().then_some(&self.plan)
+    }
+
+    /// Takes what was seen in an interval. True when enough was seen.
+    pub fn take(&mut self, interval: &Interval<'_>) -> bool {
+        let index = (interval.to.0.div_ceil(SLICE.0) as usize).saturating_sub(1);
+        if index >= self.slices.len() {
+            self.slices.resize(index + 1, Slice::default());
+        }
+        self.slices[index].add(&Slice::of(interval.added));
+        // Who was late may have to tell of what is over.
+        if interval.late_shards > 0 || interval.is_again {
+            return false;
+        }
+        self.look()
+    }
+
+    fn look(&mut self) -> bool {
+        let Some(before) = self.probe.before else { return true };
+        let seen = self.slices.len();
+        if self.began.is_none() {
+            let answers: u64 = self.slices.iter().map(|slice| slice.ended).sum();
+            let is_warm = answers >= self.probe.users && seen as f64 * SLICE.as_secs_f64() >= self.responses.mean_s;
+            self.began = is_warm.then_some(seen);
+            return !is_warm && seen > self.wait;
+        }
+        let counted = &self.slices[self.began.unwrap_or(seen)..];
+        let is_over = counted.len() >= self.most;
+        if counted.len() < self.next_look && !is_over {
+            return false;
+        }
+        let next = (self.next_look as f64 * LOOK_FACTOR) as usize;
+        self.next_look = next.next_multiple_of(FIRST_LOOK);
+        let kept = self.probe.users as f64 / self.probe.of.max(1) as f64;
+        self.probe.seen = rule::compare(&before, kept, self.responses, counted, SLICE).or(self.probe.seen);
+        let is_sure = |seen: Seen| matches!(seen.answer, Answer::AtLimit | Answer::Below | Answer::Refuses);
+        is_over || self.probe.seen.is_some_and(is_sure)
+    }
+
+    /// What it came to.
+    pub fn finish(mut self, result: Option<&RunResult>) -> Probe {
+        if let Some(result) = result {
+            let mean = result.total.all().of(Measure::Response).mean();
+            let before_s = self.responses.mean_s;
+            self.probe.time = mean.filter(|_| before_s > 0.0).map(|mean| mean / 1e9 / before_s);
+            (self.probe.started, self.probe.span) = (result.total.counts.started(), result.wall);
+        }
+        self.probe
+    }
+}
+
+/// Nothing that a target keeps is changed by it.
+fn is_safe(request: &Request) -> bool {
+    SAFE.contains(&request.method.as_str())
+}
+
+/// Half of the connections, or where there is one, half of its streams.
+fn half_of(connections: u64, streams: u64) -> Option<(u64, u64)> {
+    match (connections, streams) {
+        (2.., _) => Some((connections / 2, streams)),
+        (1, 2..) => Some((1, streams / 2)),
+        _ => None,
+    }
+}
+
+fn plan_of(scenario: &Scenario, (users, streams): (u64, u64), span: Nanos) -> Plan {
+    let mut scenario = scenario.clone();
+    let duration = Some(span.as_duration());
+    scenario.load = Load::Closed { users, shape: UserShape::AtOnce, requests: None, duration };
+    scenario.begin = Duration::ZERO;
+    scenario.targets.iter_mut().for_each(|target| target.streams = target.streams.min(streams as u32));
+    Plan {
+        scenarios: vec![scenario],
+        grace: Duration::ZERO,
+        warmup: Duration::ZERO,
+        interval: SLICE.as_duration(),
+        meetings: Vec::new(),
+        keeps: plan::Keeps { persists: true, ..plan::Keeps::default() },
+        budget: Budget::default(),
+    }
+}
+
+/// Lets half of the users of a load that is over go on, where that tells something, and says who was the limit then.
+///
+/// # Errors
+/// The system refuses what the engine needs.
+pub fn probe(
+    plan: &Plan,
+    options: &RunOptions,
+    result: &mut RunResult,
+    wish: ProbeWish,
+    stop: &StopHandle,
+) -> Result<(), RunError> {
+    if !result.verdict.wants_probe() {
+        return Ok(());
+    }
+    let probing = if options.team.is_some() { Err(NotTried::Elsewhere) } else { Probing::of(plan, result, wish) };
+    let probed = match probing {
+        Ok(probing) => Ok(carried_out(probing, options, stop)?),
+        Err(why) => Err(why),
+    };
+    // Who ends it has not seen it.
+    let probed = if stop.is_stopped() && !result.was_stopped { probed.and(Err(NotTried::Stopped)) } else { probed };
+    result.learn(probed);
+    Ok(())
+}
+
+fn carried_out(mut probing: Probing, options: &RunOptions, stop: &StopHandle) -> Result<Probe, RunError> {
+    let Some(plan) = probing.plan().cloned() else { return Ok(probing.finish(None)) };
+    let options = RunOptions { lookout: Lookout::default(), ..options.clone() };
+    let own = StopHandle::default();
+    let mut running = Running::start(plan, options, &own)?;
+    while let Some(told) = running.wait() {
+        if let Told::Interval(interval) = told
+            && (probing.take(&interval) || stop.is_stopped())
+        {
+            own.abort();
+        }
+    }
+    let result = running.finish()?;
+    Ok(probing.finish(Some(&result)))
+}

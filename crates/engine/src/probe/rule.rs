@@ -1,0 +1,295 @@
+//! What the rate of a part of the users says: pure arithmetic over counts in equal stretches of time.
+//!
+//! With a share of the users, a target at its limit still gives the whole rate, and one that is not gives that share of it. The line
+//! between lies in the middle. Whoever is nearer to it than the noise of both rates is not told.
+
+use pacing::Nanos;
+
+use crate::slices::{Slice, Slices};
+
+/// Stretches that a steady rate is divided into.
+const STEADY_PARTS: usize = 20;
+/// Stretches that the rate of a part of the users is divided into.
+const PARTS: usize = 10;
+/// Where users wait in step for slow answers, a stretch is no shorter than one of these; fewer stretches say nothing.
+const PARTS_MIN: usize = 4;
+/// A rate is steady when its parts differ by less than this share of it, or by no more than noise.
+const STEADY_SHARE: f64 = 0.05;
+/// Standard errors beyond which a difference is no noise.
+const SURE: f64 = 2.5;
+/// Answers from which on something is said.
+const ANSWERS_MIN: f64 = 30.0;
+/// A steady stretch is no shorter, in seconds, unless the load is.
+const STEADY_MIN_S: f64 = 1.0;
+/// The share of failures may not differ by more, or it is another load.
+const FAILING_DIFFERENCE_MAX: f64 = 0.05;
+
+/// What is known of a rate: its mean, and the variance of that.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Rate {
+    per_s: f64,
+    variance: f64,
+}
+
+impl Rate {
+    /// Of counts in equal parts, each so long.
+    fn of(counts: &[f64], part_s: f64) -> Self {
+        let count = counts.len().max(1) as f64;
+        let mean = counts.iter().sum::<f64>() / count;
+        Self { per_s: mean / part_s, variance: variance(counts) / count / part_s.powi(2) }
+    }
+}
+
+/// What was counted in equal parts of a stretch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Sample {
+    ended: Rate,
+    succeeded: Rate,
+    failing: f64,
+    answers: [f64; 2],
+}
+
+impl Sample {
+    pub(crate) fn of(parts: &[Slice], part_s: f64) -> Self {
+        let [ended, succeeded] =
+            [|part: &Slice| part.ended, |part: &Slice| part.succeeded].map(|of| of_each(parts, of));
+        Self {
+            failing: failing(parts),
+            answers: [ended.iter().sum(), succeeded.iter().sum()],
+            ended: Rate::of(&ended, part_s),
+            succeeded: Rate::of(&succeeded, part_s),
+        }
+    }
+}
+
+/// A rate before the load ends, as it stayed for a while.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Steady {
+    /// How long it stayed so.
+    pub span: Nanos,
+    sample: Sample,
+}
+
+impl Steady {
+    /// The longest stretch before the end whose parts do not differ. `response_s`: the mean response time; the first two of them
+    /// are left out.
+    pub(crate) fn before_the_end(slices: &Slices, response_s: f64) -> Option<Self> {
+        let all = slices.width.as_secs_f64() * slices.each.len() as f64;
+        let spans = [all - (2.0 * response_s).min(all / 2.0), all / 2.0, all / 4.0, all / 8.0];
+        let spans = spans.into_iter().take_while(|span| *span >= STEADY_MIN_S.min(all / 2.0));
+        spans.filter_map(|span| Self::of(slices, span, response_s)).next()
+    }
+
+    /// Of the last stretch of this length, when it is steady.
+    fn of(slices: &Slices, span_s: f64, response_s: f64) -> Option<Self> {
+        let width = slices.width.as_secs_f64();
+        let parts = parts_of(STEADY_PARTS, span_s, response_s);
+        // A stretch that is shorter than its slices has none of its own.
+        let each = ((span_s / width / parts as f64) as usize).max(1);
+        let last = slices.each.len().checked_sub(each * parts)?;
+        let parts = grouped(&slices.each[last..], each);
+        let ended = of_each(&parts, |part| part.ended);
+        (mean(&ended) > 0.0 && is_steady(&ended)).then(|| Self {
+            span: Nanos(slices.width.0 * (each * parts.len()) as u64),
+            sample: Sample::of(&parts, width * each as f64),
+        })
+    }
+
+    /// Successes a second.
+    pub fn succeeded_per_s(&self) -> f64 {
+        self.sample.succeeded.per_s
+    }
+}
+
+/// What a part of the users says of the target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// They get the whole rate.
+    AtLimit,
+    /// They get its successes whole: the target refuses what is more.
+    Refuses,
+    /// They get their share of it.
+    Below,
+    /// Another share of them fails than before.
+    Differing,
+    /// The difference is no larger than noise.
+    Unsure,
+}
+
+/// What is seen of a part of the users.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Seen {
+    /// What is concluded.
+    pub answer: Answer,
+    /// Their rate, as a share of the rate before.
+    pub share: f64,
+}
+
+/// A part is no shorter than a response, as long as there are a few of them.
+fn parts_of(most: usize, span_s: f64, response_s: f64) -> usize {
+    ((span_s / response_s.max(1e-9)) as usize).clamp(PARTS_MIN, most)
+}
+
+/// Response times of a load: their mean in seconds, and their standard deviation as a share of that.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Responses {
+    pub(crate) mean_s: f64,
+    pub(crate) spread: f64,
+}
+
+/// Compares the rate of a part of the users with the one before.
+pub(crate) fn compare(
+    before: &Steady,
+    kept: f64,
+    responses: Responses,
+    slices: &[Slice],
+    width: Nanos,
+) -> Option<Seen> {
+    let parts = parts_of(PARTS, slices.len() as f64 * width.as_secs_f64(), responses.mean_s);
+    let (each, spread) = (slices.len() / parts, responses.spread);
+    if each == 0 {
+        return None;
+    }
+    let parts = grouped(&slices[slices.len() - each * parts..], each);
+    compare_samples(&before.sample, &Sample::of(&parts, width.as_secs_f64() * each as f64), kept, spread)
+}
+
+/// The same of any two stretches.
+pub(crate) fn compare_samples(before: &Sample, now: &Sample, kept: f64, spread: f64) -> Option<Seen> {
+    let ratio = |rate: Rate, before: Rate, answers: f64| {
+        (before.per_s > 0.0 && answers >= ANSWERS_MIN).then(|| {
+            let share = rate.per_s / before.per_s;
+            let relative = |rate: Rate| rate.variance / rate.per_s.powi(2);
+            let error = share * (relative(rate) + relative(before)).sqrt();
+            // Counts are whole, and what varies from one to the next is seen in few of them only by chance.
+            (share, error.max(0.5 / answers).max(share * spread / answers.sqrt()))
+        })
+    };
+    let ended = ratio(now.ended, before.ended, now.answers[0])?;
+    let succeeded = ratio(now.succeeded, before.succeeded, now.answers[1])?;
+    let line = (1.0 + kept) / 2.0;
+    let is_above = |(share, error): (f64, f64)| share - SURE * error > line;
+    let is_below = |(share, error): (f64, f64)| share + SURE * error < line;
+    let is_differing = (now.failing - before.failing).abs() > FAILING_DIFFERENCE_MAX;
+    let answer = match () {
+        () if is_below(ended) && is_above(succeeded) => Answer::Refuses,
+        () if is_differing => Answer::Differing,
+        () if is_above(succeeded) => Answer::AtLimit,
+        () if is_below(succeeded) => Answer::Below,
+        () => Answer::Unsure,
+    };
+    Some(Seen { answer, share: succeeded.0 })
+}
+
+/// Neither the halves nor the last quarter differ from the rest by more than noise.
+fn is_steady(counts: &[f64]) -> bool {
+    let mean_of_all = mean(counts);
+    [counts.len() / 2, counts.len() * 3 / 4].into_iter().all(|middle| {
+        let (one, other) = counts.split_at(middle);
+        let error = (variance(one) / one.len() as f64 + variance(other) / other.len() as f64).sqrt();
+        let difference = (mean(one) - mean(other)).abs();
+        difference <= STEADY_SHARE * mean_of_all || difference <= SURE * error
+    })
+}
+
+fn grouped(slices: &[Slice], each: usize) -> Vec<Slice> {
+    let sum = |slices: &[Slice]| {
+        slices.iter().fold(Slice::default(), |mut sum, slice| {
+            sum.add(slice);
+            sum
+        })
+    };
+    slices.chunks(each.max(1)).map(sum).collect()
+}
+
+fn of_each(parts: &[Slice], of: impl Fn(&Slice) -> u64) -> Vec<f64> {
+    parts.iter().map(|part| of(part) as f64).collect()
+}
+
+fn failing(parts: &[Slice]) -> f64 {
+    let sum = |of: fn(&Slice) -> u64| parts.iter().map(of).sum::<u64>();
+    let ended = sum(|part| part.ended);
+    if ended == 0 { 0.0 } else { (ended - sum(|part| part.succeeded).min(ended)) as f64 / ended as f64 }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+/// Of a sample.
+fn variance(values: &[f64]) -> f64 {
+    let mean = mean(values);
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    if values.len() < 2 { 0.0 } else { squares / (values.len() - 1) as f64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WIDTH: Nanos = Nanos::from_millis(10);
+    const RESPONSES: Responses = Responses { mean_s: 0.001, spread: 0.5 };
+
+    fn slices(counts: impl IntoIterator<Item = u64>) -> Vec<Slice> {
+        counts.into_iter().map(|ended| Slice { ended, succeeded: ended, ..Slice::default() }).collect()
+    }
+
+    /// Ten in each hundredth of a second, give or take one, for three seconds.
+    fn before() -> Steady {
+        let each = slices((0..300).map(|index| 9 + index * 7 % 3));
+        Steady::before_the_end(&Slices { width: WIDTH, each }, 0.01).expect("it is steady")
+    }
+
+    fn answer(kept: f64, now: &[Slice]) -> Option<Answer> {
+        compare(&before(), kept, RESPONSES, now, WIDTH).map(|seen| seen.answer)
+    }
+
+    #[test]
+    fn half_of_the_users_get_the_whole_rate_or_half_of_it() {
+        assert!((before().succeeded_per_s() - 1_000.0).abs() < 10.0);
+        let now = |count: u64| slices((0..40).map(|index| count - 1 + index * 7 % 3));
+        assert_eq!(answer(0.5, &now(10)), Some(Answer::AtLimit));
+        assert_eq!(answer(0.5, &now(5)), Some(Answer::Below));
+        // In the middle nothing is said, and nothing by few answers.
+        assert_eq!(answer(0.5, &slices((0..40).map(|index| 6 + index % 4))), Some(Answer::Unsure));
+        assert_eq!(answer(0.5, &slices(vec![2; 14])), None);
+        assert_eq!(answer(0.5, &slices(vec![10; 9])), None);
+        // A third of three users gets a third.
+        assert_eq!(answer(0.33, &now(4)), Some(Answer::Below));
+    }
+
+    #[test]
+    fn what_is_refused_is_told_from_what_is_served() {
+        let before = slices(vec![100; 300]).into_iter().map(|slice| Slice { succeeded: 2, ..slice });
+        let before = Slices { width: WIDTH, each: before.collect() };
+        let before = Steady::before_the_end(&before, 0.001).expect("it is steady");
+        let now = slices(vec![50; 40]).into_iter().map(|slice| Slice { succeeded: 2, ..slice }).collect::<Vec<_>>();
+        let seen = compare(&before, 0.5, RESPONSES, &now, WIDTH).expect("enough");
+        assert_eq!(seen.answer, Answer::Refuses);
+        // Where another share fails, it is another load.
+        let now = slices(vec![100; 40]);
+        assert_eq!(compare(&before, 0.5, RESPONSES, &now, WIDTH).map(|seen| seen.answer), Some(Answer::Differing));
+    }
+
+    /// Users in step: fifty answers each 300 ms, and then half of them.
+    #[test]
+    fn slow_answers_in_step_are_no_noise() {
+        let in_step = |each: u64, count: usize| slices((1..=count).map(|index| if index % 30 == 0 { each } else { 0 }));
+        let steady =
+            Steady::before_the_end(&Slices { width: WIDTH, each: in_step(50, 300) }, 0.3).expect("it is steady");
+        let responses = Responses { mean_s: 0.3, spread: 0.01 };
+        let seen = compare(&steady, 0.5, responses, &in_step(25, 120), WIDTH).expect("enough");
+        assert_eq!((seen.answer, seen.share), (Answer::Below, 0.5));
+    }
+
+    #[test]
+    fn a_rate_that_changes_is_not_compared() {
+        let growing = |width| Slices { width, each: slices((0..320).map(|index| 10 + index)) };
+        assert_eq!(Steady::before_the_end(&growing(WIDTH), 0.01), None);
+        // One that has become steady is, by its last part.
+        let mut each = slices((0..160).map(|index| 10 + index));
+        each.extend(slices(vec![170; 160]));
+        let steady = Steady::before_the_end(&Slices { width: WIDTH, each }, 0.01).expect("its last half");
+        assert_eq!(steady.span, Nanos::from_millis(1_600));
+    }
+}

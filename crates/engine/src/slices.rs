@@ -1,0 +1,202 @@
+//! What ended in equal stretches of the measured time: a rate is followed by these, and what stood still is seen in them.
+
+use metrics::{Failure, Snapshot};
+use pacing::Nanos;
+
+/// A measured time is followed in so many stretches at most.
+const SLICES_MAX: u64 = 320;
+/// None is shorter.
+const SLICE_MIN: Nanos = Nanos::from_millis(5);
+/// A load that is made longer while it runs is followed no further than this.
+const KEPT_MAX: usize = 4 * SLICES_MAX as usize;
+
+/// What ended in one stretch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Slice {
+    /// Exchanges that ended.
+    pub ended: u64,
+    /// Those of them that succeeded.
+    pub succeeded: u64,
+    /// Those of them that found nobody: their connections were refused.
+    pub refused: u64,
+    /// Those that had begun and not ended, at its end.
+    pub in_flight: u64,
+    /// Threads of ours that stood still at its end: what they had not looked at counts later.
+    pub stalled: u64,
+}
+
+impl Slice {
+    /// Of all that a snapshot has.
+    pub(crate) fn of(seen: &Snapshot) -> Self {
+        let counts = &seen.counts;
+        let refused = counts.failures().filter(|(failure, _)| *failure == Failure::ConnectRefused);
+        Self {
+            ended: counts.finished(),
+            succeeded: counts.succeeded(),
+            refused: refused.map(|(_, count)| count).sum(),
+            in_flight: 0,
+            stalled: 0,
+        }
+    }
+
+    fn since(self, before: Self) -> Self {
+        Self {
+            ended: self.ended.saturating_sub(before.ended),
+            succeeded: self.succeeded.saturating_sub(before.succeeded),
+            refused: self.refused.saturating_sub(before.refused),
+            ..self
+        }
+    }
+
+    /// What two shards saw of one stretch, or one of two.
+    pub fn add(&mut self, more: &Self) {
+        self.ended += more.ended;
+        self.succeeded += more.succeeded;
+        self.refused += more.refused;
+        self.in_flight += more.in_flight;
+        self.stalled += more.stalled;
+    }
+}
+
+/// The stretches of a measured time, one after the other from its beginning.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Slices {
+    /// The length of each; zero where nothing is followed, since no time ends the load.
+    pub width: Nanos,
+    /// In their order.
+    pub each: Vec<Slice>,
+}
+
+impl Slices {
+    /// Of a load that ends after this time.
+    pub(crate) fn of(duration: Option<Nanos>) -> Self {
+        let width = duration.map_or(Nanos::ZERO, |duration| Nanos(duration.0 / SLICES_MAX).max(SLICE_MIN));
+        let count = duration.map_or(0, |duration| duration.0 / width.0.max(1));
+        Self { width, each: Vec::with_capacity(count as usize) }
+    }
+
+    /// What another shard saw of the same load.
+    pub(crate) fn add(&mut self, other: &Self) {
+        if self.each.len() < other.each.len() {
+            self.each.resize(other.each.len(), Slice::default());
+        }
+        self.width = self.width.max(other.width);
+        self.each.iter_mut().zip(&other.each).for_each(|(own, more)| own.add(more));
+    }
+
+    /// When a stretch begins, counted from the beginning of the measured time.
+    pub(crate) fn begin_of(&self, index: usize) -> Nanos {
+        Nanos(self.width.0 * index as u64)
+    }
+}
+
+/// A shard follows one of its scenarios.
+pub(crate) struct Follower {
+    slices: Slices,
+    /// When the next stretch ends; never, when nothing is followed any more.
+    next_at: Nanos,
+    /// What the snapshot had when the last one ended.
+    since: Slice,
+    /// What earlier snapshots had after that.
+    carried: Slice,
+}
+
+impl Follower {
+    pub(crate) fn new(measured_from: Nanos, duration: Option<Nanos>) -> Self {
+        let slices = Slices::of(duration);
+        let is_followed = slices.width > Nanos::ZERO;
+        let next_at = if is_followed { measured_from + slices.width } else { Nanos::NEVER };
+        Self { slices, next_at, since: Slice::default(), carried: Slice::default() }
+    }
+
+    /// When to look again.
+    pub(crate) fn next_at(&self) -> Nanos {
+        self.next_at
+    }
+
+    /// The measured time begins with an empty snapshot.
+    pub(crate) fn begin(&mut self) {
+        (self.since, self.carried) = (Slice::default(), Slice::default());
+    }
+
+    /// Stretches may be over. `last`: when the load stops, so that no stretch reaches beyond it.
+    pub(crate) fn look(&mut self, now: Nanos, last: Nanos, seen: &Snapshot, in_flight: usize) {
+        while self.next_at <= now {
+            let is_late = now >= self.next_at + self.slices.width;
+            if self.next_at > last || self.slices.each.len() >= KEPT_MAX {
+                self.next_at = Nanos::NEVER;
+                return;
+            }
+            let all = Slice::of(seen);
+            let mut slice = all.since(self.since);
+            slice.add(&std::mem::take(&mut self.carried));
+            (slice.in_flight, slice.stalled) = (in_flight as u64, is_late.into());
+            self.slices.each.push(slice);
+            self.since = all;
+            self.next_at += self.slices.width;
+        }
+    }
+
+    /// The snapshot is handed over, and an empty one takes its place.
+    pub(crate) fn hand_over(&mut self, seen: &Snapshot) {
+        if self.next_at < Nanos::NEVER {
+            self.carried.add(&Slice::of(seen).since(std::mem::take(&mut self.since)));
+        }
+    }
+
+    pub(crate) fn take(&mut self) -> Slices {
+        std::mem::take(&mut self.slices)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use metrics::{Outcome, SeriesId};
+
+    use super::*;
+
+    const MILLI: u64 = 1_000_000;
+
+    fn end(seen: &mut Snapshot, count: usize) {
+        (0..count).for_each(|_| _ = seen.outcome(SeriesId::step(0), Outcome::Succeeded));
+    }
+
+    #[test]
+    fn what_ended_is_in_its_stretch_across_snapshots() {
+        let mut follower = Follower::new(Nanos(100 * MILLI), Some(Nanos(3_200 * MILLI)));
+        let (mut seen, last) = (Snapshot::default(), Nanos(3_300 * MILLI));
+        end(&mut seen, 3);
+        follower.look(Nanos(110 * MILLI), last, &seen, 7);
+        end(&mut seen, 2);
+        follower.hand_over(&seen);
+        seen.clear();
+        end(&mut seen, 4);
+        follower.look(Nanos(120 * MILLI), last, &seen, 5);
+        follower.look(Nanos(155 * MILLI), last, &seen, 5);
+        let slices = follower.take();
+        assert_eq!(slices.width, Nanos(10 * MILLI));
+        let told: Vec<_> = slices.each.iter().map(|slice| (slice.ended, slice.in_flight, slice.stalled)).collect();
+        // The loop was away for two more stretches, and what it had not read is in none of them.
+        assert_eq!(told, [(3, 7, 0), (6, 5, 0), (0, 5, 1), (0, 5, 1), (0, 5, 0)]);
+    }
+
+    #[test]
+    fn no_stretch_reaches_beyond_the_load() {
+        let mut follower = Follower::new(Nanos::ZERO, Some(Nanos(12 * MILLI)));
+        let seen = Snapshot::default();
+        follower.look(Nanos(50 * MILLI), Nanos(12 * MILLI), &seen, 0);
+        assert_eq!((follower.next_at(), follower.take().each.len()), (Nanos::NEVER, 2));
+        assert_eq!(Follower::new(Nanos::ZERO, None).next_at(), Nanos::NEVER);
+    }
+
+    #[test]
+    fn shards_add_up() {
+        let slices = |counts: &[u64]| Slices {
+            width: Nanos(5),
+            each: counts.iter().map(|ended| Slice { ended: *ended, ..Slice::default() }).collect(),
+        };
+        let mut all = slices(&[1, 2]);
+        all.add(&slices(&[10, 20, 30]));
+        assert_eq!(all, slices(&[11, 22, 30]));
+    }
+}

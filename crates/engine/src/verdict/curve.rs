@@ -1,0 +1,68 @@
+//! Where the number in flight changed while the load ran, rates say what a part of it would get.
+
+use super::known::Part;
+use crate::probe::rule::{Answer, Sample, compare_samples};
+use crate::slices::{Slice, Slices};
+
+/// As much in flight as there was at most, nearly.
+const HIGH: f64 = 0.9;
+/// About half of it.
+const HALF: (f64, f64) = (0.4, 0.6);
+/// A level says nothing by fewer stretches.
+const SLICES_MIN: usize = 8;
+/// A number in flight that is smaller says nothing by its parts.
+const MOST_MIN: u64 = 4;
+
+/// What half of the most in flight got of the rate; `None` where it was not there for long enough, or where that says nothing.
+pub(super) fn curve(slices: &Slices) -> Option<(Part, Answer)> {
+    let most = slices.each.iter().map(|slice| slice.in_flight).max().filter(|most| *most >= MOST_MIN)? as f64;
+    let share = |slice: &Slice| slice.in_flight as f64 / most;
+    // A stretch begins with what was in flight at the end of the one before.
+    let pairs = || slices.each.windows(2).map(|pair| (share(&pair[0]), share(&pair[1]), pair[1]));
+    let high: Vec<Slice> = pairs().filter(|(a, b, _)| *a >= HIGH && *b >= HIGH).map(|(_, _, slice)| slice).collect();
+    let within = |share: f64| (HALF.0..=HALF.1).contains(&share);
+    let half: Vec<(f64, Slice)> =
+        pairs().filter(|(a, b, _)| within(*a) && within(*b)).map(|(a, b, slice)| ((a + b) / 2.0, slice)).collect();
+    if high.len() < SLICES_MIN || half.len() < SLICES_MIN {
+        return None;
+    }
+    let kept = half.iter().map(|(share, _)| share).sum::<f64>() / half.len() as f64;
+    let half: Vec<Slice> = half.into_iter().map(|(_, slice)| slice).collect();
+    let width = slices.width.as_secs_f64();
+    let seen = compare_samples(&Sample::of(&high, width), &Sample::of(&half, width), kept, 0.0)?;
+    let is_refused = seen.answer == Answer::Refuses;
+    Some((Part { kept, rate: seen.share, time: None, is_refused }, seen.answer))
+}
+
+#[cfg(test)]
+mod tests {
+    use pacing::Nanos;
+
+    use super::*;
+
+    /// Users that come one after the other, each with so many answers in a stretch, up to so many of all.
+    fn ramp(each: u64, most: u64) -> Slices {
+        let slice = |index: u64| {
+            let ended = (index.min(80) * each).min(most) + index % 2;
+            Slice { ended, succeeded: ended, in_flight: index.min(80), ..Slice::default() }
+        };
+        Slices { width: Nanos::from_millis(100), each: (0..160).map(slice).collect() }
+    }
+
+    #[test]
+    fn a_flat_curve_is_the_targets_limit() {
+        let (part, answer) = curve(&ramp(10, 200)).expect("there was half of it");
+        assert_eq!(answer, Answer::AtLimit);
+        assert!((part.kept - 0.5).abs() < 0.05 && (part.rate - 1.0).abs() < 0.05, "{part:?}");
+        let (part, answer) = curve(&ramp(10, u64::MAX)).expect("there was half of it");
+        assert_eq!(answer, Answer::Below);
+        assert!((part.rate - 0.5).abs() < 0.05, "{part:?}");
+    }
+
+    #[test]
+    fn as_many_from_the_beginning_on_have_no_curve() {
+        let mut slices = ramp(10, 200);
+        slices.each.iter_mut().for_each(|slice| slice.in_flight = 80);
+        assert_eq!(curve(&slices), None);
+    }
+}

@@ -1,0 +1,57 @@
+//! How a verdict is known, and what half of the users came to: as values.
+
+use engine::{Gaps, Known, PartOfUsers, Probe, Unknown, Verdict};
+use serde_json::{Value, json};
+
+/// The figures behind a conclusion; which, its evidence says.
+pub(super) fn figures(verdict: &Verdict) -> Value {
+    match &verdict.known {
+        Known::Counts => Value::Null,
+        Known::Held(held) => json!({
+            "users": held.users,
+            "iterations_per_s": held.iterations_per_s,
+            "iteration_ns": held.iteration_ns,
+            "target_ns": held.target_ns,
+        }),
+        Known::Probe(part) | Known::Curve(part) => of_part(part),
+        Known::StoodStill(gaps) | Known::Outage(gaps) => of_gaps(gaps),
+        Known::Starved { users, of } => json!({ "users": users, "of": of }),
+        Known::Refusals { status, refused, served_per_s } => {
+            json!({ "status": status, "refused": refused, "served_per_s": served_per_s })
+        }
+        Known::Waits { connections, share } => json!({ "connections": connections, "share": share }),
+        Known::Nothing(why) => json!({
+            "reason": why.name(),
+            "part": match why {
+                Unknown::Unsure(part) => of_part(part),
+                _ => Value::Null,
+            },
+        }),
+    }
+}
+
+fn of_part(part: &PartOfUsers) -> Value {
+    json!({ "users_share": part.kept, "rate_share": part.rate, "time_share": part.time, "is_refused": part.is_refused })
+}
+
+fn of_gaps(gaps: &Gaps) -> Value {
+    json!({
+        "from_s": gaps.from.as_secs_f64(),
+        "to_s": gaps.to.as_secs_f64(),
+        "count": gaps.count,
+        "sum_s": gaps.sum.as_secs_f64(),
+        "refused": gaps.refused,
+        "came_back": gaps.came_back,
+    })
+}
+
+/// Requests of the probe are in no other figure.
+pub(super) fn probe(probe: &Probe) -> Value {
+    json!({
+        "users": probe.users,
+        "of": probe.of,
+        "requests": probe.started,
+        "took_s": probe.span.as_secs_f64(),
+        "steady_s": probe.before.map(|before| before.span.as_secs_f64()),
+    })
+}

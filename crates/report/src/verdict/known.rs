@@ -1,0 +1,266 @@
+//! What is concluded, in words with its evidence.
+
+use engine::{Gaps, Held, Known, Limit, NotTried, PartOfUsers, Unknown};
+use figures::Run;
+
+use crate::Language;
+use crate::format::{count, counted, rate, time};
+
+/// What is known by more than the counts of the run; `None` where those say it.
+pub(super) fn said(run: &Run, language: Language) -> Option<String> {
+    let verdict = &run.verdict;
+    match (&verdict.known, verdict.limit) {
+        // Who had no workers, or no ports, knows nothing by what else was seen.
+        (_, Limit::Workers | Limit::PortsOrDescriptors | Limit::Generator | Limit::Link) | (Known::Counts, _) => None,
+        (Known::Nothing(Unknown::TooLittle), _) => None,
+        (Known::Held(held), Limit::PlanKept) => Some(kept(held, language)),
+        (Known::Held(held), _) => Some(pausing(held, language)),
+        (Known::Probe(part), limit) => Some(of_probe(run, part, limit, language)),
+        (Known::Curve(part), limit) => Some(of_curve(run, part, limit, language)),
+        (Known::StoodStill(gaps), _) => Some(stood_still(gaps, language)),
+        (Known::Outage(gaps), _) => Some(outage(run, gaps, language)),
+        (Known::Starved { users, of }, _) => Some(language.pick(
+            format!(
+                "{} of {} waited for more than half of the time and got no response",
+                count(*users),
+                counted(*of, "user")
+            ),
+            format!("{} 个用户中有 {} 个等待了一半以上的时间，始终没有得到响应", count(*of), count(*users)),
+        )),
+        (Known::Refusals { status, refused, served_per_s }, _) => {
+            let (refused, all, served) = (count(*refused), count(run.tally.finished()), rate(*served_per_s));
+            Some(language.pick(
+                format!("the target lets {served}/s through and refuses the rest with {status} ({refused} of {all} responses)"),
+                format!("被测服务只放行 {served}/s，其余以 {status} 拒绝（{all} 个响应中的 {refused} 个）"),
+            ))
+        }
+        (Known::Waits { connections, share }, _) => Some(waits(run, *connections, *share, language)),
+        (Known::Nothing(why), _) => Some(unknown(run, why, language)),
+    }
+}
+
+fn kept(held: &Held, language: Language) -> String {
+    let (users, rate) = (held.users.round() as u64, rate(held.iterations_per_s));
+    let [target, iteration] = [held.target_ns, held.iteration_ns].map(time);
+    language.pick(
+        format!(
+            "the plan was kept: {} held their pace, {rate} iterations/s; the target took {target} of the {iteration} of an iteration",
+            counted(users, "user")
+        ),
+        format!("计划已达成：{} 个用户保持了自己的节奏，{rate} 次迭代/s；每次迭代 {iteration}，其中被测服务占 {target}", count(users)),
+    )
+}
+
+/// Starts of an open load wait for users that pause.
+fn pausing(held: &Held, language: Language) -> String {
+    let users = held.users.round() as u64;
+    let [target, iteration] = [held.target_ns, held.iteration_ns].map(time);
+    language.pick(
+        format!(
+            "the users were too few: starts waited for one of {}, who pause; the target took {target} of the {iteration} of an iteration; raise 'connections', or leave it out",
+            counted(users, "user")
+        ),
+        format!(
+            "用户太少：请求等待 {} 个用户之一，而他们在停顿；每次迭代 {iteration}，其中被测服务占 {target}；请增大或去掉 connections",
+            count(users)
+        ),
+    )
+}
+
+fn in_percent(share: f64) -> String {
+    format!("{:.0}%", share * 100.0)
+}
+
+/// Half of the users, or how many of them it were.
+fn those(run: &Run, language: Language) -> String {
+    match &run.probe {
+        Some(probe) if probe.users * 2 != probe.of => language.pick(
+            format!("{} of {}", count(probe.users), counted(probe.of, "user")),
+            format!("{} 个用户中的 {} 个", count(probe.of), count(probe.users)),
+        ),
+        _ => language.pick("half of the users", "一半的用户").to_owned(),
+    }
+}
+
+fn of_probe(run: &Run, part: &PartOfUsers, limit: Limit, language: Language) -> String {
+    let (those, share, achieved) = (those(run, language), in_percent(part.rate), rate(run.rate));
+    let time = part.time.map(in_percent);
+    match (limit, part.is_refused, time) {
+        (Limit::Target, true, _) => language.pick(
+            format!("the target is at its limit: {those} got {share} of its successes, and it refuses the rest"),
+            format!("被测服务已达上限：{those}得到了成功请求的 {share}，其余被拒绝"),
+        ),
+        (Limit::Target, false, Some(time)) => language.pick(
+            format!("the target is at its limit, {achieved}/s: {those} got {share} of the rate in {time} of the time; more users only wait longer"),
+            format!("被测服务已达上限，{achieved}/s：{those}得到 {share} 的吞吐，响应时间为原来的 {time}；更多用户只会等得更久"),
+        ),
+        (Limit::Target, false, None) => language.pick(
+            format!("the target is at its limit, {achieved}/s: {those} got {share} of the rate; more users only wait longer"),
+            format!("被测服务已达上限，{achieved}/s：{those}得到 {share} 的吞吐；更多用户只会等得更久"),
+        ),
+        _ => language.pick(
+            format!("fewer users give less than {achieved}/s: {those} got {share} of the rate; whether more give more was not tried: onrush find-max --on users"),
+            format!("用户更少，吞吐就低于 {achieved}/s：{those}得到 {share} 的吞吐；更多用户能否更快，没有试过：onrush find-max --on users"),
+        ),
+    }
+}
+
+fn of_curve(run: &Run, part: &PartOfUsers, limit: Limit, language: Language) -> String {
+    let (kept, share, achieved) = (in_percent(part.kept), in_percent(part.rate), rate(run.rate));
+    match limit {
+        Limit::Target => language.pick(
+            format!("the target is at its limit, {achieved}/s: with {kept} as many requests in flight it gave {share} of the rate"),
+            format!("被测服务已达上限，{achieved}/s：在途请求为 {kept} 时，吞吐已是 {share}"),
+        ),
+        Limit::Connections => language.pick(
+            format!("the connections were too few: all were busy and starts waited, and with {kept} of them the rate was {share}; raise -c, or leave it out"),
+            format!("连接太少：全部在忙，请求在等待，而只用其中 {kept} 时吞吐为 {share}；请增大或去掉 -c"),
+        ),
+        _ => language.pick(
+            format!("fewer users give less than {achieved}/s: with {kept} of them the rate was {share}; whether more give more was not tried: onrush find-max --on users"),
+            format!("用户更少，吞吐就低于 {achieved}/s：用户为 {kept} 时吞吐为 {share}；更多用户能否更快，没有试过：onrush find-max --on users"),
+        ),
+    }
+}
+
+fn stood_still(gaps: &Gaps, language: Language) -> String {
+    let (from, to) = instants(gaps);
+    let again = match gaps.came_back {
+        true => language.pick(", then responses again", "，此后恢复响应"),
+        false => language.pick(", to the end", "，直到结束"),
+    };
+    language.pick(
+        format!(
+            "the target stalled: no response on any connection from {from} to {to}{again}{}",
+            others(gaps, language)
+        ),
+        format!("被测服务停顿：从 {from} 到 {to} 所有连接都没有响应{again}{}", others(gaps, language)),
+    )
+}
+
+fn outage(run: &Run, gaps: &Gaps, language: Language) -> String {
+    let (from, to) = instants(gaps);
+    let (refused, started) = (count(gaps.refused), count(run.tally.started()));
+    let again = match gaps.came_back {
+        true => language.pick(", then answered again", "，此后恢复服务"),
+        false => language.pick(
+            ", to the end; see whether it still runs, and its log",
+            "，直到结束；请检查服务是否仍在运行，并查看其日志",
+        ),
+    };
+    language.pick(
+        format!(
+            "the target refused connections from {from} to {to} ({refused} of {started} requests){again}{}",
+            others(gaps, language)
+        ),
+        format!(
+            "被测服务从 {from} 到 {to} 拒绝连接（{started} 个请求中的 {refused} 个）{again}{}",
+            others(gaps, language)
+        ),
+    )
+}
+
+fn instants(gaps: &Gaps) -> (String, String) {
+    let instant = |at: pacing::Nanos| format!("{:.1}s", at.as_secs_f64());
+    (instant(gaps.from), instant(gaps.to))
+}
+
+fn others(gaps: &Gaps, language: Language) -> String {
+    let sum = time(gaps.sum.0 as f64);
+    match gaps.count {
+        0 | 1 => String::new(),
+        times => language.pick(format!("; {times} times, {sum} in all"), format!("；共 {times} 次，合计 {sum}")),
+    }
+}
+
+fn waits(run: &Run, connections: u64, share: f64, language: Language) -> String {
+    let share = in_percent(share);
+    let shares = run.plan.scenarios.get(run.verdict.scenario).is_some_and(|one| one.shared_connections.is_some());
+    match shares {
+        true => language.pick(
+            format!("the shared connections were the limit: requests waited {share} of their time for one of {}; raise 'connections', or leave it out", counted(connections, "connection")),
+            format!("瓶颈在共用的连接：请求有 {share} 的时间在等待 {} 个连接之一；请增大或去掉 connections", count(connections)),
+        ),
+        false => language.pick(
+            format!("the streams were the limit: requests waited {share} of their time for a stream that the target allows on one of {}; more connections (-c) have more", counted(connections, "connection")),
+            format!("瓶颈在流的数量：请求有 {share} 的时间在等待服务端允许的流（共 {} 个连接）；增加连接（-c）可得到更多的流", count(connections)),
+        ),
+    }
+}
+
+/// Why it is not known, and what would tell.
+fn unknown(run: &Run, why: &Unknown, language: Language) -> String {
+    let achieved = rate(run.rate);
+    if let Unknown::AllBusy { connections } = why {
+        let asked = run.asked_per_s.map_or(String::new(), rate);
+        return language.pick(
+            format!("{achieved}/s of {asked}/s requested: starts waited for one of {}; whether more of them give more is not known: try -c {}", counted(*connections, "connection"), connections * 2),
+            format!("实际 {achieved}/s，计划 {asked}/s：请求等待 {} 个连接之一；更多连接能否更快尚不清楚：请试 -c {}", count(*connections), connections * 2),
+        );
+    }
+    let because = match why {
+        Unknown::TooLittle | Unknown::AllBusy { .. } => language.pick("too little was measured", "数据太少"),
+        Unknown::NotTried(why) => not_tried(*why, language),
+        Unknown::Unsteady => language.pick(
+            "the rate was still changing at the end; a longer run (-z) may tell",
+            "结束时吞吐仍在变化；延长时间（-z）或可判断",
+        ),
+        Unknown::Unsure(part) => {
+            let (those, share) = (those(run, language), in_percent(part.rate));
+            return language.pick(
+                format!("{achieved}/s; not known whether the target was at its limit: {those} got about {share} of the rate, which is not sure enough; a longer run (-z) may tell"),
+                format!("实际 {achieved}/s；无法判断被测服务是否已达上限：{those}得到约 {share} 的吞吐，尚不足以判断；延长时间（-z）或可判断"),
+            );
+        }
+        Unknown::Differing => language
+            .pick("with half of the users another share of the requests failed", "用户减半后，请求的失败比例不同"),
+        Unknown::TooFewAnswers => language.pick(
+            "half of the users got too few responses to compare; a longer run (-z) may tell",
+            "用户减半后响应太少，无法比较；延长时间（-z）或可判断",
+        ),
+    };
+    language.pick(
+        format!("{achieved}/s; not known whether the target was at its limit: {because}"),
+        format!("实际 {achieved}/s；无法判断被测服务是否已达上限：{because}"),
+    )
+}
+
+fn not_tried(why: NotTried, language: Language) -> &'static str {
+    let (english, chinese) = match why {
+        NotTried::NotYet | NotTried::Unwanted => (
+            "half of the users were not tried (--no-probe); onrush find-max --on users tells",
+            "没有用一半的用户试过（--no-probe）；可用 onrush find-max --on users 判断",
+        ),
+        NotTried::Counted => (
+            "a load that a number ends is not probed; one with a time is (-z 10s)",
+            "按数量结束的负载不做探测；按时间结束的会（-z 10s）",
+        ),
+        NotTried::Stopped => ("it was stopped before half of the users were tried", "在用一半的用户试探之前就停止了"),
+        NotTried::Unasked => (
+            "half of the users are tried in a file when it is asked for: --probe, or probe: true under run",
+            "场景文件需要明确要求才会用一半的用户试探：--probe，或 run 下的 probe: true",
+        ),
+        NotTried::Unsafe => (
+            "half of the users were not tried, since these requests may change the target; --probe tries them",
+            "这些请求可能改变被测服务，因此没有用一半的用户试探；--probe 可以试探",
+        ),
+        NotTried::OneUser => ("one user has no half; compare with -c 2", "只有一个用户；请与 -c 2 比较"),
+        NotTried::UsersChanged => (
+            "users came or went shortly before the end; let the last number of them stay longer",
+            "临近结束时用户数仍在变化；请让最后的用户数多保持一段时间",
+        ),
+        NotTried::Elsewhere => (
+            "workers do not try half of the users; onrush find-max --on users tells",
+            "工作进程不做探测；可用 onrush find-max --on users 判断",
+        ),
+        NotTried::Several => (
+            "half of the users are not tried where several scenarios run; --only NAME runs one",
+            "多个场景同时运行时不做探测；可用 --only 名称 单独运行",
+        ),
+        NotTried::Once => (
+            "half of the users cannot be tried where rows, meetings or first steps are used once",
+            "数据行、集合点或首步骤只能用一次，因此无法用一半的用户试探",
+        ),
+    };
+    language.pick(english, chinese)
+}

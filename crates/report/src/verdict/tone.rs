@@ -1,0 +1,76 @@
+//! How grave the first thing is that is said of a run, and its heading.
+
+use engine::{Known, Limit};
+use figures::Run;
+
+use super::mark_of_spoiled;
+use crate::Language;
+use crate::failed::nothing_succeeded;
+
+/// How grave it is: what colour it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tone {
+    /// Nothing failed, and nothing was asked in vain.
+    Good,
+    /// It is not known, or not all that was asked was done.
+    Unsure,
+    /// Something failed, a threshold was missed, or the figures are unreliable.
+    Bad,
+}
+
+impl Tone {
+    /// A stable name.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Good => "good",
+            Self::Unsure => "unsure",
+            Self::Bad => "bad",
+        }
+    }
+}
+
+/// The tone of a run and its heading: failures first, then thresholds, then what is unreliable, then the bottleneck.
+pub(crate) fn tone(run: &Run) -> Tone {
+    heading(run, Language::En).0
+}
+
+/// The heading.
+pub(crate) fn title(run: &Run, language: Language) -> String {
+    heading(run, language).1.to_owned()
+}
+
+fn heading(run: &Run, language: Language) -> (Tone, &'static str) {
+    let pick = |english, chinese| language.pick(english, chinese);
+    let (verdict, tally) = (&run.verdict, &run.tally);
+    if nothing_succeeded(run, language).is_some() || tally.succeeded() == 0 && tally.failed > 0 {
+        return (Tone::Bad, pick("Nothing succeeded", "没有一个请求成功"));
+    }
+    match verdict.known {
+        Known::Refusals { .. } => return (Tone::Bad, pick("The target refuses requests", "被测服务拒绝请求")),
+        Known::Outage(_) => return (Tone::Bad, pick("The target refused connections", "被测服务拒绝连接")),
+        Known::StoodStill(_) => return (Tone::Bad, pick("The target stalled", "被测服务停顿")),
+        Known::Starved { .. } => return (Tone::Bad, pick("Users without a response", "有用户没有得到响应")),
+        _ => {}
+    }
+    if tally.failed > 0 {
+        return (Tone::Bad, pick("Requests failed", "有请求失败"));
+    }
+    if run.judged.iter().any(|one| !one.judgement.holds) {
+        return (Tone::Bad, pick("Thresholds not met", "未达到阈值"));
+    }
+    if verdict.is_spoiled() {
+        return (Tone::Bad, pick("Spoiled: this machine was the limit", "结果不可信：瓶颈在压测机"));
+    }
+    match verdict.limit {
+        Limit::PlanKept => (Tone::Good, pick("Plan kept", "计划已达成")),
+        Limit::Target if run.asked_per_s.is_some() => {
+            (Tone::Unsure, pick("The target was the limit", "瓶颈在被测服务"))
+        }
+        Limit::Target => (Tone::Good, pick("The target is at its limit", "被测服务已达上限")),
+        Limit::Below => (Tone::Good, pick("Fewer users give less", "用户更少则吞吐更低")),
+        Limit::Connections => (Tone::Unsure, pick("Too few connections", "连接太少")),
+        Limit::Link => (Tone::Unsure, pick("The network was the limit", "瓶颈在网络")),
+        Limit::Generator | Limit::PortsOrDescriptors | Limit::Workers => (Tone::Bad, mark_of_spoiled(language)),
+        Limit::Unknown => (Tone::Unsure, pick("Limit not known", "上限尚不清楚")),
+    }
+}
