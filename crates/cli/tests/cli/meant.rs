@@ -160,7 +160,7 @@ fn a_server_that_goes_away_is_told_with_one_figure() {
         let load = ["-q", "100", "-z", "1h", "-c", &connections, "--persist", "--interval", "100ms"];
         let words = [&load[..], &["--full", "--lang", language, "--json", path, &url]].concat();
         let mut command = onrush(&words);
-        let mut child = Ends(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts"));
+        let mut child = Ends::start(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
         let mut lines = BufReader::new(child.0.stdout.take().expect("a pipe")).lines();
         let mut said = BufReader::new(child.0.stderr.take().expect("a pipe")).lines();
         let rows = lines.by_ref().filter(|line| line.as_ref().is_ok_and(|line| line.contains("s│")));
