@@ -426,7 +426,7 @@ impl Load {
         exit
     }
 
-    fn exit(&self, plan: &Plan, run: &Run, wishes: &Wishes, outcome: Outcome) -> Exit {
+    pub(crate) fn exit(&self, plan: &Plan, run: &Run, wishes: &Wishes, outcome: Outcome) -> Exit {
         let counts = &run.tally;
         // What was never answered met no expectation.
         let is_unexpected = plan.has_expectations()
@@ -502,12 +502,12 @@ pub(crate) struct Prepared {
 
 /// How a load ended, beside its figures.
 #[derive(Clone, Copy)]
-struct Outcome {
-    wrote: Wrote,
+pub(crate) struct Outcome {
+    pub(crate) wrote: Wrote,
     /// Somebody pressed Ctrl-C.
-    was_asked: bool,
+    pub(crate) was_asked: bool,
     /// A threshold ended it.
-    was_aborted: bool,
+    pub(crate) was_aborted: bool,
     /// It differs from the baseline as it may not.
-    is_worse: bool,
+    pub(crate) is_worse: bool,
 }

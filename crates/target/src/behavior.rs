@@ -119,7 +119,7 @@ impl Agreed {
         true
     }
 
-    /// When the next freeze begins, or the one that is on began; never, when there is none.
+    /// When the next freeze begins, or the last one began; never, when there was none.
     pub(crate) fn freeze_from(&self) -> Nanos {
         Nanos(self.freeze_from.load(Ordering::Relaxed))
     }
@@ -130,19 +130,17 @@ impl Agreed {
         (freeze.from < Nanos::NEVER).then_some((freeze.from, freeze.until))
     }
 
-    /// The freeze that covers the instant `at`.
+    /// The freeze that has begun at the instant `at`: whoever was away for all of it stood still as well, and learns of it later. `known`:
+    /// when the last one began in which the thread took part.
     #[inline]
-    pub(crate) fn frozen_at(&self, at: Nanos) -> Option<Freeze> {
-        if at < self.freeze_from() {
+    pub(crate) fn freeze_begun(&self, at: Nanos, known: Nanos) -> Option<Freeze> {
+        let from = self.freeze_from();
+        if at < from || from <= known {
             return None;
         }
         let freeze = *self.freeze.lock().expect("no holder of the lock panics");
-        if at >= freeze.until {
-            // It is over: nobody needs to look any more, unless another was agreed on meanwhile.
-            let (over, order) = (freeze.from.0, Ordering::Relaxed);
-            let _ = self.freeze_from.compare_exchange(over, Nanos::NEVER.0, order, order);
-        }
-        (freeze.from <= at && at < freeze.until).then_some(freeze)
+        // Another may have been agreed on meanwhile.
+        (known < freeze.from && freeze.from <= at).then_some(freeze)
     }
 
     /// Queues up: when it has been served; `None` when there is no room.
@@ -222,11 +220,15 @@ mod tests {
     #[test]
     fn a_freeze_has_two_ends() {
         let agreed = Agreed::new(1);
-        assert!(agreed.frozen_at(Nanos(5)).is_none());
+        let begun = |at: u64, known: u64| agreed.freeze_begun(Nanos(at), Nanos(known)).map(|freeze| freeze.until.0);
+        assert_eq!(begun(5, 0), None);
         assert!(agreed.freeze(Nanos(5), Nanos(10), Nanos(20)));
         assert!(!agreed.freeze(Nanos(6), Nanos(40), Nanos(50)), "the first one stays");
-        let asked = [9, 10, 19, 20].map(|at| agreed.frozen_at(Nanos(at)).map(|freeze| freeze.until));
-        assert_eq!(asked, [None, Some(Nanos(20)), Some(Nanos(20)), None]);
+        assert_eq!([9, 10, 19].map(|at| begun(at, 0)), [None, Some(20), Some(20)]);
+        // Each thread takes part once, also one that was away until it was over, whatever others have seen.
+        assert_eq!([20, 90].map(|at| begun(at, 0)), [Some(20), Some(20)]);
+        assert_eq!([10, 19, 20, 90].map(|at| begun(at, 10)), [None; 4]);
         assert!(agreed.freeze(Nanos(20), Nanos(30), Nanos(40)));
+        assert_eq!([29, 30, 90].map(|at| begun(at, 10)), [None, Some(40), Some(40)]);
     }
 }

@@ -147,9 +147,8 @@ impl Shard {
     /// Stands still when that was agreed on, as a program does that collects garbage or waits for a disk.
     fn freeze(&mut self, at: Nanos) {
         // What arrived in a freeze bears an instant of it, and is read when it is over.
-        if let Some(freeze) = self.tools.agreed().frozen_at(at)
-            && self.tools.can_sleep
-            && freeze.from > self.frozen_from
+        if self.tools.can_sleep
+            && let Some(freeze) = self.tools.agreed().freeze_begun(at, self.frozen_from)
         {
             self.frozen_from = freeze.from;
             let shared = &self.tools.shared;

@@ -108,9 +108,9 @@ pub(crate) fn cut() -> Vec<Cell> {
     [
         (Load::Closed, End::FrozenReading),
         (Load::Open, End::WholeStopped),
-        (Load::OpenStages, End::Count),
+        (Load::OpenStages, End::Time),
         (Load::Users, End::CtrlC),
-        (Load::Rendezvous, End::Time),
+        (Load::Rendezvous, End::Count),
         (Load::Steps, End::CtrlC),
         (Load::Streams, End::DiesWithReset),
         (Load::Closed, End::ThreadStopped),
@@ -143,11 +143,7 @@ const STEPS_COUNT: u64 = 72;
 pub(crate) const STEPS: u64 = 3;
 /// How long requests are started, where the end of the time is the end.
 const SPAN: Duration = Duration::from_secs(1);
-/// The same of a target that freezes: some time is left when its first victims have timed out.
-const FROZEN_SPAN: Duration = Duration::from_secs(2);
-/// The same where we are stopped in the middle: the second that is lost is a third of it.
-const LONG_SPAN: Duration = Duration::from_secs(3);
-/// Where something else is the end: a run that ended by its time would never end for the test.
+/// Where something else is the end, or must have been felt before it: a run that ended by its time would never end for the test.
 const ENDLESS: Duration = Duration::from_secs(3_600);
 /// For how long we are stopped, at least.
 pub(crate) const STOP: Duration = Duration::from_secs(1);
@@ -216,6 +212,11 @@ impl End {
         matches!(self, Self::FrozenReading | Self::FrozenDeaf)
     }
 
+    /// Ctrl-C ends it: once, where it is the end, and where something else has been felt.
+    pub(crate) fn is_by_signal(self) -> bool {
+        !matches!(self, Self::Count | Self::Time | Self::Abort | Self::Hopeless)
+    }
+
     /// Every request is answered before the run ends.
     pub(crate) fn cuts_nothing(self) -> bool {
         !self.is_targets() && !matches!(self, Self::Abort | Self::CtrlCTwice)
@@ -259,10 +260,8 @@ impl Cell {
 
     pub(crate) fn span(&self) -> Duration {
         match self.end {
-            End::Count | End::CtrlC | End::CtrlCTwice | End::Abort => ENDLESS,
-            End::WholeStopped | End::ThreadStopped => LONG_SPAN,
-            End::FrozenReading | End::FrozenDeaf => FROZEN_SPAN,
-            _ => SPAN,
+            End::Time | End::Hopeless => SPAN,
+            _ => ENDLESS,
         }
     }
 
@@ -271,8 +270,8 @@ impl Cell {
         if self.end.is_freeze() { [TIMEOUT, GRACE] } else { [ENDLESS; 2] }
     }
 
-    /// The command line; `steps` is a file with three requests.
-    pub(crate) fn words(&self, address: &str, steps: &str) -> Vec<String> {
+    /// The command line; `steps` is a file with three requests, and `report` the file of the report.
+    pub(crate) fn words(&self, address: &str, steps: &str, report: &str) -> Vec<String> {
         let milliseconds = |time: Duration| format!("{}ms", time.as_millis());
         let span = milliseconds(self.span());
         let users = USERS.to_string();
@@ -306,7 +305,7 @@ impl Cell {
         }
         let [timeout, grace] = self.patience().map(milliseconds);
         say(&["-t", &timeout, "--grace", &grace, "--interval", &milliseconds(INTERVAL)]);
-        say(&["--threads", "2", "--driver", self.driver, "--output", "json"]);
+        say(&["--threads", "2", "--driver", self.driver, "--json", report]);
         match self.load.protocol() {
             Protocol::WebSocket => say(&["-d", MESSAGE, "--expect-body", MESSAGE, &format!("ws://{address}/")]),
             Protocol::Tcp => {

@@ -49,10 +49,14 @@ pub(crate) fn counts(ran: &Ran, wrong: &mut Complaints) {
     if end == End::Count && !load.has_steps() {
         must(started == ran.cell.count(), "the count of the plan");
     }
-    let is_whole = !matches!(end, End::Count | End::CtrlC | End::CtrlCTwice | End::Abort | End::Hopeless);
-    if load.plans_each_start() && is_whole {
+    if load.plans_each_start() && end == End::Time {
         let planned = load.intended_in(ran.cell.span()) as u64;
         must(started == planned, "the starts are the integral of the rate");
+    }
+    if load.plans_each_start() && end.is_by_signal() {
+        // The first one comes at once. A thread that heard of the end before the others has started fewer.
+        let most = load.intended_in(Duration::from_secs_f64(ran.number("/planned_s"))) as u64 + 1;
+        must(started <= most, "no more starts than the integral of the rate");
     }
     match end {
         End::Abort => {
@@ -148,14 +152,14 @@ pub(crate) fn verdict(ran: &Ran, wrong: &mut Complaints) {
     // Messages are checked with `--expect-body`.
     let is_checked = matches!(load, Load::WebSocket | Load::Tcp);
     let code = match end {
-        End::CtrlC | End::CtrlCTwice => 130,
+        _ if end.is_by_signal() => 130,
         End::Abort => 1,
         End::Hopeless => 3,
         _ if is_checked && failed > 0 => 1,
         _ => 0,
     };
     wrong.unless(ran.code == Some(code), || format!("exit code {:?}, not {code}: {}", ran.code, ran.errors.trim()));
-    let stopped = matches!(end, End::CtrlC | End::CtrlCTwice | End::Abort) || end == End::Hopeless;
+    let stopped = end.is_by_signal() || matches!(end, End::Abort | End::Hopeless);
     let said = &ran.report["stopped"];
     // A rate may go on to the end of its plan, though it is hopeless.
     let is_either = end == End::Hopeless && load.is_open();

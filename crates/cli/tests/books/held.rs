@@ -72,7 +72,9 @@ fn counts(ran: &Ran, wrong: &mut Complaints) {
     // to the closing, which is the span of the plan and what the opening took.
     if matches!(end, End::Time | End::WholeStopped | End::ThreadStopped) {
         let rounds = |seconds: f64| seconds / EVERY.as_secs_f64();
-        let [least, most] = [ran.cell.span().as_secs_f64(), ran.number("/closing_after_s")].map(rounds);
+        let [opened, closing] = ["/opened_after_s", "/closing_after_s"].map(|path| ran.number(path));
+        let span = if end == End::Time { ran.cell.span().as_secs_f64() } else { closing - opened };
+        let [least, most] = [span, closing].map(rounds);
         let each = (due + missed) as f64 / USERS as f64;
         must((least - 1.0..=most + 1.0).contains(&each), "each connection speaks once in its time");
     }
@@ -82,16 +84,19 @@ fn end(ran: &Ran, wrong: &mut Complaints) {
     let end = ran.cell.end;
     let (is_kept, said) = (&ran.report["is_kept"], &ran.report["verdicts"]);
     let code = match end {
-        End::CtrlC | End::CtrlCTwice => 130,
+        _ if end.is_by_signal() => 130,
         End::Hopeless => 3,
         // A hold that we spoiled may be called kept or not.
         _ => i32::from(*is_kept == false),
     };
     wrong.unless(ran.code == Some(code), || format!("exit code {:?}, not {code}: {}", ran.code, ran.errors.trim()));
     let stopped = &ran.report["was_stopped"];
-    wrong.unless(*stopped == matches!(end, End::CtrlC | End::CtrlCTwice), || format!("was_stopped is {stopped}"));
+    wrong.unless(*stopped == end.is_by_signal(), || format!("was_stopped is {stopped}"));
     wrong.unless(!end.is_targets() || *is_kept == false, || format!("is_kept after {end:?}: {said}"));
     let lines = || said.as_array().into_iter().flatten().filter_map(Value::as_str);
+    // Of what was stopped that is no word yet.
+    let was_well = lines().any(|line| line.contains("none was lost"));
+    wrong.unless(!end.is_targets() || !was_well, || format!("all was well after {end:?}: {said}"));
     let is_accused = lines().any(|line| line.contains("generator"));
     wrong.unless(end != End::Time || *is_kept == true || is_accused, || {
         format!("not is_kept, nothing was done, and nobody is accused: {said}")

@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::cells::{Cell, End, STOP};
+use crate::cells::{Cell, End, STEPS, STOP, TIMEOUT, USERS};
 use crate::log::Books;
 use crate::seen::wait_for;
 use crate::server::Server;
@@ -84,9 +85,11 @@ pub(crate) fn run(cell: Cell) -> Ran {
         let lines = ["a", "b", "c"].map(|path| format!("curl 'http://{address}/{path}'\n")).concat();
         std::fs::write(&steps, lines).expect("a file");
     }
-    let [out, err] = ["json", "err"].map(|end| file_of(&cell, end));
+    let [json, out, err] = ["json", "out", "err"].map(|end| file_of(&cell, end));
+    // What an earlier run has left says nothing of this one.
+    let _ = std::fs::remove_file(&json);
     let mut command = Command::new(program());
-    command.args(cell.words(&address, &steps.to_string_lossy()));
+    command.args(cell.words(&address, &steps.to_string_lossy(), &json.to_string_lossy()));
     command.env_remove("LC_ALL").env_remove("LC_MESSAGES").env("LANG", "C.UTF-8").stdin(Stdio::null());
     command.stdout(File::create(&out).expect("a file")).stderr(File::create(&err).expect("a file"));
     if cell.end == End::WholeStopped {
@@ -94,15 +97,20 @@ pub(crate) fn run(cell: Cell) -> Ran {
         command.process_group(0);
     }
     let spawned = Instant::now();
-    let mut client = Client { child: command.spawn().expect("the binary starts"), errors: err, code: None };
+    let mut client = Client { child: command.spawn().expect("the binary starts"), rows: out, errors: err, code: None };
     if let Some(server) = &server {
         client.wait_until(&format!("{cell}: requests come"), || server.came() >= cell.middle());
         client.disturb(cell.end);
+        client.feel(&cell, server);
+        if cell.end.is_by_signal() && cell.end != End::CtrlCTwice {
+            client.signal(Signal::INT);
+        }
     }
     client.wait_until(&format!("{cell}: the run ends"), || false);
     let exited = Instant::now();
     let books = server.map(Server::finish).unwrap_or_default();
-    let report = std::fs::read(&out).expect("a file");
+    // None has been written by one that ended too early.
+    let report = std::fs::read(&json).unwrap_or_default();
     let report = serde_json::from_slice(&report).unwrap_or(Value::Null);
     let errors = client.errors();
     Ran { cell, report, code: client.code.flatten(), errors, spawned, exited, books }
@@ -111,6 +119,8 @@ pub(crate) fn run(cell: Cell) -> Ran {
 /// The binary under load.
 struct Client {
     child: Child,
+    /// Its table.
+    rows: PathBuf,
     /// What it says on the error stream.
     errors: PathBuf,
     /// Its exit code, once it has ended.
@@ -130,38 +140,74 @@ impl Client {
         });
     }
 
+    fn pid(&self) -> i32 {
+        i32::try_from(self.child.id()).expect("a process")
+    }
+
+    /// It may have ended by itself, which others complain about.
+    fn signal(&self, signal: Signal) {
+        let process = rustix::process::Pid::from_raw(self.pid()).expect("a process");
+        let _ = rustix::process::kill_process(process, signal);
+    }
+
     /// What is done to it in the middle of its run.
     fn disturb(&mut self, end: End) {
-        let pid = i32::try_from(self.child.id()).expect("a process");
-        let process = rustix::process::Pid::from_raw(pid).expect("a process");
-        // It may have ended by itself, which others complain about.
-        let signal = |signal| _ = rustix::process::kill_process(process, signal);
+        let pid = self.pid();
         match end {
-            End::CtrlC => signal(rustix::process::Signal::INT),
             End::CtrlCTwice => {
-                signal(rustix::process::Signal::INT);
+                self.signal(Signal::INT);
                 // Two signals of a kind that nobody has taken yet are one.
                 let errors = self.errors.clone();
                 let has_heard = || std::fs::read_to_string(&errors).is_ok_and(|said| said.contains("Ctrl-C again"));
                 self.wait_until("it says that it has heard Ctrl-C", has_heard);
-                signal(rustix::process::Signal::INT);
+                self.signal(Signal::INT);
             }
             End::WholeStopped => {
-                signal(rustix::process::Signal::STOP);
+                self.signal(Signal::STOP);
                 self.wait_until("all of its threads stand still", || threads(pid).all(|(_, _, state)| state == 'T'));
                 let_pass(STOP);
-                signal(rustix::process::Signal::CONT);
+                let before = sleeps(pid);
+                self.signal(Signal::CONT);
+                self.wait_until("its threads go on", || have_slept_again(pid, &before));
             }
             End::ThreadStopped => {
-                let makes_load = |(_, name, _): &(i32, String, char)| name == "shard-0" || name == "hold-0";
-                let (thread, ..) = threads(pid).find(makes_load).expect("a thread that makes the load");
+                let (thread, ..) =
+                    threads(pid).find(|(_, name, _)| is_first(name)).expect("a thread that makes the load");
                 let stopped = Stopped::stop(thread).expect("it is our child");
                 let_pass(STOP);
+                let before = sleeps(pid);
                 drop(stopped);
+                self.wait_until("its threads go on", || have_slept_again(pid, &before));
             }
             _ => {}
         }
     }
+
+    /// Waits until it has felt what was done in the middle of its run, by the books of the server or by its own rows.
+    fn feel(&mut self, cell: &Cell, server: &Server) {
+        match cell.end {
+            End::WholeStopped | End::ThreadStopped => {
+                let before = server.came();
+                self.wait_until(&format!("{cell}: more comes"), || server.came() >= before + cell.middle());
+            }
+            // A message that is not answered loses no connection, and is in no row.
+            End::FrozenReading | End::FrozenDeaf if cell.load.is_held() => let_pass(TIMEOUT),
+            end if end.is_targets() => {
+                let (rows, is_held) = (self.rows.clone(), cell.load.is_held());
+                // With so many, one of its users at least has come to the end of its steps.
+                let hits = if cell.load.has_steps() { USERS * STEPS } else { USERS };
+                self.wait_until(&format!("{cell}: its users are hit"), || lost(&rows, is_held) >= hits);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What the last row of a table says: requests that failed, or connections that were lost.
+fn lost(rows: &Path, is_held: bool) -> u64 {
+    let text = std::fs::read_to_string(rows).unwrap_or_default();
+    let cell = |row: &str| row.split('│').nth(if is_held { 5 } else { 3 })?.trim().replace(',', "").parse().ok();
+    text.lines().rev().find_map(cell).unwrap_or(0)
 }
 
 impl Drop for Client {
@@ -170,6 +216,28 @@ impl Drop for Client {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// The first of those that make the load.
+fn is_first(name: &str) -> bool {
+    name == "shard-0" || name == "hold-0"
+}
+
+/// How often the threads that make the load have gone to sleep so far (proc(5)).
+fn sleeps(pid: i32) -> Vec<(i32, u64)> {
+    let makes_load = |name: &str| name.starts_with("shard-") || name.starts_with("hold-");
+    let count = |thread| {
+        let status = std::fs::read_to_string(format!("/proc/{pid}/task/{thread}/status")).unwrap_or_default();
+        let count = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+        count.and_then(|count| count.trim().parse().ok()).unwrap_or(0)
+    };
+    threads(pid).filter(|(_, name, _)| makes_load(name)).map(|(thread, ..)| (thread, count(thread))).collect()
+}
+
+/// Each of them has had a turn since then: the sleep that it was kept in may have gone on, the next one comes behind its work.
+fn have_slept_again(pid: i32, before: &[(i32, u64)]) -> bool {
+    let now = sleeps(pid);
+    before.iter().all(|(thread, count)| now.iter().any(|(known, now)| known == thread && *now >= count + 2))
 }
 
 /// The threads of a process, with their names and states (proc(5): the state stands behind the name in brackets).

@@ -5,20 +5,27 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
+use serde_json::Value;
+
 use crate::seen::wait_for;
-use crate::{Served, output, report, side_by_side, text};
+use crate::{Folder, Served, output, report, side_by_side, text};
 
 const LANGUAGES: [&str; 2] = ["en", "zh"];
+/// Whoever is to be too late with its answer is not too late with its connection.
+const CONNECTS: [&str; 2] = ["--connect-timeout", "1h"];
 
 /// Runs in both languages; each page must say its words, and not the others.
 fn said(words: &[&str], code: i32, says: [&str; 2], not: [&str; 2]) {
-    for (number, language) in LANGUAGES.into_iter().enumerate() {
-        let done = output(&[words, &["--lang", language]].concat());
-        let page = format!("{}{}", text(&done.stdout), text(&done.stderr));
-        assert_eq!(done.status.code(), Some(code), "{words:?}: {page}");
-        assert!(page.contains(says[number]), "{words:?} does not say {:?}: {page}", says[number]);
-        assert!(not[number].is_empty() || !page.contains(not[number]), "{words:?}: {page}");
-    }
+    (0..LANGUAGES.len()).for_each(|number| said_in(number, words, code, says, not));
+}
+
+/// The same in one of them.
+fn said_in(number: usize, words: &[&str], code: i32, says: [&str; 2], not: [&str; 2]) {
+    let done = output(&[words, &["--lang", LANGUAGES[number]]].concat());
+    let page = format!("{}{}", text(&done.stdout), text(&done.stderr));
+    assert_eq!(done.status.code(), Some(code), "{words:?}: {page}");
+    assert!(page.contains(says[number]), "{words:?} does not say {:?}: {page}", says[number]);
+    assert!(not[number].is_empty() || !page.contains(not[number]), "{words:?}: {page}");
 }
 
 /// Who accepts, keeps all that comes, and answers with the same bytes to whatever it was; with none, it never answers.
@@ -102,9 +109,9 @@ fn a_check_that_failed_is_the_cause_and_not_the_status() {
     );
     let teapot = ["every answer was 418; if it is a success here", "所有响应都是 418；如果这就是期望的结果"];
     said(&["-n", "5", "-c", "1", &served.url("/status/418")], 1, teapot, ["", ""]);
-    // The answers came with a good status, and too late.
-    let late = ["mostly timeout", "主要是 timeout"];
-    said(&["-n", "2", "-c", "1", "-t", "50ms", &served.url("/delay/1500")], 1, late, wrong_status);
+    // The answers come with a good status, and too late.
+    let (late, url) = (["mostly timeout", "主要是 timeout"], served.url("/delay/3600000"));
+    said(&[&CONNECTS[..], &["-n", "2", "-c", "1", "-t", "50ms", &url]].concat(), 1, late, wrong_status);
 }
 
 #[test]
@@ -200,13 +207,13 @@ fn an_answer_without_its_end_is_told_from_one_that_never_came() {
     let (tcp, mute) = (format!("tcp://{}", talks.address), Peer::start(b""));
     let (mute_tcp, mute_http) = (format!("tcp://{}", mute.address), format!("http://{}/", mute.address));
     let slow = ["too slow for this load", "承受不了该压力"];
-    // More than a machine that stands still for a moment takes to say five bytes.
-    let load = ["-n", "2", "-c", "1", "-t", "1s"];
+    // Who never answers is never in time; who does has more time than a machine that many share takes to say five bytes.
+    let (load, [mute_time, time]) = ([&["-n", "2", "-c", "2"][..], &CONNECTS].concat(), ["1s", "5s"]);
     let cases = [
         (
             vec!["-d", "x", "--until", "y", &tcp],
             [
-                "10 bytes came within 1s, but not the end that --until names",
+                "10 bytes came within 5s, but not the end that --until names",
                 "收到 10 字节，但没有出现 --until 指定的结尾",
             ],
         ),
@@ -217,8 +224,8 @@ fn an_answer_without_its_end_is_told_from_one_that_never_came() {
         (
             vec!["-d", "x", "--read-bytes", "7", &tcp],
             [
-                "no answer had its 7 bytes within 1s; check --read-bytes",
-                "没有应答在 1s 内达到 7 字节；请检查 --read-bytes",
+                "no answer had its 7 bytes within 5s; check --read-bytes",
+                "没有应答在 5s 内达到 7 字节；请检查 --read-bytes",
             ],
         ),
         (vec!["-d", "x", "--length-prefix", "4", &tcp], ["check --length-prefix", "请检查 --length-prefix"]),
@@ -238,15 +245,25 @@ fn an_answer_without_its_end_is_told_from_one_that_never_came() {
             ],
         ),
     ];
-    let cases: Vec<_> = cases.iter().flat_map(|case| ["uring", "poll"].map(|driver| (case, driver))).collect();
-    side_by_side(&cases, |((words, says), driver)| {
-        said(&[&load[..], &["--driver", driver], words].concat(), 1, *says, slow);
+    let in_all =
+        |case| ["uring", "poll"].into_iter().flat_map(move |driver| [0, 1].map(|language| (case, driver, language)));
+    let cases: Vec<_> = cases.iter().flat_map(in_all).collect();
+    side_by_side(&cases, |((words, says), driver, language)| {
+        let is_mute = words.iter().any(|word| [mute_tcp.as_str(), &mute_http].contains(word));
+        let time = if is_mute { mute_time } else { time };
+        said_in(*language, &[&load[..], &["-t", time, "--driver", driver], words].concat(), 1, *says, slow);
     });
     // Who answers some and is late with others, is slow.
-    let served = Served::start();
-    let words = ["-n", "40", "-c", "4", "-t", "100ms", &served.url("/delay/uniform/1-199")];
-    let done = output(&words);
-    assert!(text(&done.stdout).contains(slow[0]), "{done:?}");
+    let (served, folder) = (Served::start(), Folder::new("causes-slow"));
+    let file = folder.path("urls");
+    std::fs::write(&file, format!("{}\n{}\n", served.url("/"), served.url("/gate/never"))).expect("a file");
+    let words = ["--urls", &file, "-n", "8", "-c", "8", "--threads", "1", "-t", time, "--output", "json"];
+    let seen = report(&output(&[&words[..], &CONNECTS].concat()));
+    let [answered, late] = [&seen["requests"]["succeeded"], &seen["failures"][0]["count"]].map(Value::as_u64);
+    assert!(answered > Some(0) && late > Some(0), "{seen:#}");
+    assert_eq!(answered.zip(late).map(|(answered, late)| answered + late), Some(8), "{seen:#}");
+    let remedy = &seen["failures"][0]["remedy"];
+    assert!(remedy.as_str().is_some_and(|remedy| remedy.contains(slow[0])), "{remedy}");
 }
 
 /// One connection more asks a mute port whether it speaks TLS; nobody else is asked.
@@ -257,8 +274,9 @@ fn only_a_port_that_understood_nothing_is_asked_for_tls() {
     let gone = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n";
     for (answer, timeout, asked) in [(&b""[..], "100ms", 1), (bad, "60s", 1), (gone, "60s", 0), (ok, "60s", 0)] {
         let peer = Peer::start(answer);
-        let words = ["-n", "3", "-c", "1", "-t", timeout, "--output", "json", &format!("http://{}/", peer.address)];
-        let seen = report(&output(&words));
+        let url = format!("http://{}/", peer.address);
+        let words = ["-n", "3", "-c", "1", "-t", timeout, "--output", "json", &url];
+        let seen = report(&output(&[&words[..], &CONNECTS].concat()));
         assert_eq!(seen["requests"]["started"], 3, "{seen:#}");
         assert_eq!(peer.hellos(), asked, "{}", String::from_utf8_lossy(answer));
     }

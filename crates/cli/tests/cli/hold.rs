@@ -13,7 +13,7 @@ use crate::binary::{Served, onrush, output, report, text};
 use crate::relay::Relay;
 use crate::seen::{ask, stats, wait_for};
 use crate::watched::Paged;
-use crate::{Folder, closed_port, signal};
+use crate::{Ends, Folder, closed_port, signal};
 
 /// Nobody is given up: whatever takes long, it is not the time that ends it.
 const PATIENT: [&str; 6] = ["-t", "1h", "--connect-timeout", "1h", "--grace", "1h"];
@@ -25,31 +25,26 @@ fn tool(name: &str) -> PathBuf {
 }
 
 /// A server that somebody else wrote the machine of.
-struct Gorilla(Child, String);
+struct Gorilla {
+    _child: Ends,
+    address: String,
+}
 
 impl Gorilla {
     fn start(flags: &[&str]) -> Self {
-        let mut child =
-            Command::new(tool("wspeer")).args(flags).stdout(Stdio::piped()).spawn().expect("the peer starts");
+        let mut child = Ends::start(Command::new(tool("wspeer")).args(flags).stdout(Stdio::piped()));
         let mut line = String::new();
-        BufReader::new(child.stdout.as_mut().expect("a pipe")).read_line(&mut line).expect("a line");
+        BufReader::new(child.0.stdout.as_mut().expect("a pipe")).read_line(&mut line).expect("a line");
         let address = line.trim().strip_prefix("listening ").expect("the address").to_owned();
-        Self(child, address)
+        Self { _child: child, address }
     }
 
     fn url(&self) -> String {
-        format!("ws://{}/echo", self.1)
+        format!("ws://{}/echo", self.address)
     }
 
     fn counts(&self) -> Value {
-        json_at(&self.1, "/counts")
-    }
-}
-
-impl Drop for Gorilla {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        json_at(&self.address, "/counts")
     }
 }
 
@@ -202,30 +197,25 @@ fn a_server_that_dies_is_seen_at_once_and_its_connections_come_back() {
     let port = closed_port();
     let listen = format!("127.0.0.1:{port}");
     let serve = || {
-        let server = onrush(&["serve", "--listen", &listen]).stdout(Stdio::piped()).spawn();
-        let mut server = server.expect("the binary starts");
+        let mut server = Ends::start(onrush(&["serve", "--listen", &listen]).stdout(Stdio::piped()));
         let mut line = String::new();
-        BufReader::new(server.stdout.as_mut().expect("a pipe")).read_line(&mut line).expect("a line");
+        BufReader::new(server.0.stdout.as_mut().expect("a pipe")).read_line(&mut line).expect("a line");
         server
     };
-    let mut server = serve();
+    let server = serve();
     let url = format!("ws://{listen}/");
     let words = ["hold", "-c", "2000", "--hold", "1h", "--once", "-d", "hi", "--reconnect", "--output", "json", &url];
-    let run = onrush(&[&words[..], &PATIENT].concat())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("the binary starts");
+    let mut command = onrush(&[&words[..], &PATIENT].concat());
+    let run = Ends::start(command.stdout(Stdio::piped()).stderr(Stdio::null()));
     // Whoever has said something knows that it is there.
     wait_for("all are there", || counted(&listen, "messages") == COUNT);
-    server.kill().expect("it runs");
-    server.wait().expect("it ends");
-    let mut server = serve();
+    // The next one may listen there when this one has gone.
+    drop(server);
+    let server = serve();
     wait_for("all are back", || counted(&listen, "messages") == COUNT);
-    signal(&run, "-INT");
-    let held = report(&run.wait_with_output().expect("it ends"));
-    let _ = server.kill();
-    let _ = server.wait();
+    signal(&run.0, "-INT");
+    let held = report(&run.output());
+    drop(server);
     let connections = &held["connections"];
     assert_eq!((&connections["lost"], &connections["most_open"]), (&COUNT.into(), &COUNT.into()), "{held:#}");
     let names: Vec<&str> =
@@ -238,14 +228,13 @@ fn a_server_that_dies_is_seen_at_once_and_its_connections_come_back() {
 fn a_server_that_takes_no_more_is_named() {
     let binary = env!("CARGO_BIN_EXE_onrush");
     let script = format!("ulimit -n 256 && exec '{binary}' serve --driver poll --threads 1 --listen 127.0.0.1:0");
-    let mut server = Command::new("bash").args(["-c", &script]).stdout(Stdio::piped()).spawn().expect("bash starts");
+    let mut server = Ends::start(Command::new("bash").args(["-c", &script]).stdout(Stdio::piped()));
     let mut line = String::new();
-    BufReader::new(server.stdout.as_mut().expect("a pipe")).read_line(&mut line).expect("a line");
+    BufReader::new(server.0.stdout.as_mut().expect("a pipe")).read_line(&mut line).expect("a line");
     let url = line.trim().replace("listening on http", "ws");
     // Those for which the server has no descriptor wait in vain: only the time ends that.
     let run = output(&["hold", "-c", "300", "--hold", "100ms", "--connect-timeout", "2s", "--quiet", &url]);
-    let _ = server.kill();
-    let _ = server.wait();
+    drop(server);
     let page = text(&run.stdout);
     assert_eq!(run.status.code(), Some(1), "{page}");
     assert!(page.contains("that is about 256, a common limit of open files"), "{page}");
@@ -304,10 +293,10 @@ fn pushes_checks_and_other_protocols_are_held() {
     let (tcp, ws, at) = (tcp_of(&served), format!("ws://{}/", address(&served)), address(&served));
     // A WebSocket hears its peer to the end: not one push is missing.
     let words = ["hold", "-c", "200", "--hold", "1h", "--receive-only", "--output", "json", &ws];
-    let run = onrush(&[&words[..], &PATIENT].concat()).stdout(Stdio::piped()).spawn().expect("the binary starts");
+    let run = Ends::start(onrush(&[&words[..], &PATIENT].concat()).stdout(Stdio::piped()));
     wait_for("five pushes to each", || counted(&at, "pushed") >= 1_000);
-    signal(&run, "-INT");
-    let held = report(&run.wait_with_output().expect("it ends"));
+    signal(&run.0, "-INT");
+    let held = report(&run.output());
     let pushed = counted(&at, "pushed");
     assert_eq!(held["messages"]["pushed"], pushed, "{held:#}");
     assert!(held["times"]["message_gap"]["count"].as_u64() > Some(0), "{held:#}");
@@ -363,10 +352,10 @@ fn what_was_stopped_and_what_stood_still_is_not_kept() {
         let ws = format!("ws://{}/", address(&served));
         let words =
             ["hold", "-c", "50", "--hold", "1h", "--every", "200ms", "-d", "hi", "--lang", language, "--quiet", &ws];
-        let run = onrush(&words).stdout(Stdio::piped()).spawn().expect("the binary starts");
+        let run = Ends::start(onrush(&words).stdout(Stdio::piped()));
         wait_for("all have said something", || stats(&served)["long_connections"]["messages"].as_u64() >= Some(50));
-        signal(&run, "-INT");
-        let page = text(&run.wait_with_output().expect("it ends").stdout);
+        signal(&run.0, "-INT");
+        let page = text(&run.output().stdout);
         assert!(page.contains(says) && !page.contains(kept), "{page}");
     }
     for driver in ["uring", "poll"] {
@@ -384,16 +373,16 @@ fn stands_still(driver: &str) {
         ["hold", "-c", "20", "--hold", "200ms", "--every", "20ms", "-d", "hi", "--output", "json", "--driver", driver];
     let mut command = onrush(&[&words[..], &PATIENT, &[&ws]].concat());
     // In a group of its own: who stops the whole group of this test, and lets it go on, does not end the stop that is meant here.
-    let run = command.process_group(0).stdout(Stdio::piped()).spawn().expect("the binary starts");
+    let run = Ends::start(command.process_group(0).stdout(Stdio::piped()));
     let talks = |name: &str| stats(&served)["long_connections"][name].as_u64().unwrap_or(0);
     wait_for("nineteen are there and speak", || talks("open") == 19 && talks("messages") >= 190);
-    signal(&run, "-STOP");
-    wait_for("it stands still", || is_stopped(&run));
+    signal(&run.0, "-STOP");
+    wait_for("it stands still", || is_stopped(&run.0));
     relay.release();
     // By the clock of the target it stands still for 300 ms: by then each of the nineteen has missed fourteen turns or more by over 10 ms.
     ask(&served, "GET", "/delay/300");
-    signal(&run, "-CONT");
-    let held = report(&run.wait_with_output().expect("it ends"));
+    signal(&run.0, "-CONT");
+    let held = report(&run.output());
     let (messages, connections) = (&held["messages"], &held["connections"]);
     assert_eq!((&messages["unanswered"], &connections["lost"]), (&0.into(), &0.into()), "{held:#}");
     assert_eq!((&held["is_spoiled"], &connections["closed"]), (&true.into(), &20.into()), "{held:#}");

@@ -69,7 +69,8 @@ mod views;
 mod watched;
 mod workers;
 
-use std::process::{Child, Command};
+use std::io::Read;
+use std::process::{Child, Command, Output};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::mpsc::Receiver;
 
@@ -95,6 +96,33 @@ fn signal(child: &Child, name: &str) {
 
 /// A program that ends with the value, at once, and leaves nobody behind.
 struct Ends(Child);
+
+impl Ends {
+    /// Starts it.
+    #[track_caller]
+    fn start(command: &mut Command) -> Self {
+        let name = command.get_program().to_owned();
+        Self(command.spawn().unwrap_or_else(|error| panic!("{} does not start: {error}", name.display())))
+    }
+
+    /// What it has printed when it has ended, but for what somebody has taken.
+    fn output(mut self) -> Output {
+        let (out, err) = (self.0.stdout.take(), self.0.stderr.take());
+        let (stdout, stderr) = std::thread::scope(|scope| {
+            let err = scope.spawn(|| all_of(err));
+            (all_of(out), err.join().expect("it was read"))
+        });
+        Output { status: self.0.wait().expect("it ends"), stdout, stderr }
+    }
+}
+
+fn all_of(pipe: Option<impl Read>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if let Some(mut pipe) = pipe {
+        pipe.read_to_end(&mut bytes).expect("what it says");
+    }
+    bytes
+}
 
 impl Drop for Ends {
     fn drop(&mut self) {

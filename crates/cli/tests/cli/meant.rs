@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
 use crate::usage::check;
-use crate::{Served, onrush, output, report, side_by_side, text};
+use crate::{Ends, Served, line_with, onrush, output, report, side_by_side, signal, text};
 
 /// Refused in both languages, with these words.
 fn refused(words: &[&str], en: &str, zh: &str) {
@@ -149,23 +149,35 @@ fn a_server_that_closes_behind_each_answer_is_named_by_hold() {
 /// While the load runs, counts are those so far; at its end there is one figure, and the verdict says what happened.
 #[test]
 fn a_server_that_goes_away_is_told_with_one_figure() {
+    /// More than a hundred requests a second of 10 ms need.
+    const CONNECTIONS: u64 = 64;
     side_by_side(&["en", "zh"], |&language| {
         let mut served = Served::start();
         let url = served.url("/delay/10");
         let file = std::env::temp_dir().join(format!("onrush-gone-{language}-{}", std::process::id()));
         let path = file.to_str().expect("UTF-8");
-        let words =
-            ["-q", "100", "-n", "120", "--interval", "100ms", "--full", "--lang", language, "--json", path, &url];
-        let mut child = onrush(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
-        let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+        let connections = CONNECTIONS.to_string();
+        let load = ["-q", "100", "-z", "1h", "-c", &connections, "--persist", "--interval", "100ms"];
+        let words = [&load[..], &["--full", "--lang", language, "--json", path, &url]].concat();
+        let mut command = onrush(&words);
+        let mut child = Ends::start(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
+        let mut lines = BufReader::new(child.0.stdout.take().expect("a pipe")).lines();
+        let mut said = BufReader::new(child.0.stderr.take().expect("a pipe")).lines();
         let rows = lines.by_ref().filter(|line| line.as_ref().is_ok_and(|line| line.contains("s│")));
         assert_eq!(rows.take(6).count(), 6, "it began");
         served.child.kill().expect("it runs");
         served.child.wait().expect("it ends");
+        line_with(&mut said, if language == "en" { "so far: " } else { "截至目前：" });
+        // Requests that the server took with it fail too, one for each connection at most: most of all are refused by then.
+        let are_most_refused = lines.by_ref().map_while(Result::ok).any(|line| {
+            succeeded_and_failed(&line).is_some_and(|[succeeded, failed]| failed > succeeded + CONNECTIONS)
+        });
+        assert!(are_most_refused, "the load goes on");
+        signal(&child.0, "-INT");
         let page: Vec<String> = lines.map(|line| line.expect("UTF-8")).collect();
         let page = page.join("\n");
-        let ended = child.wait_with_output().expect("it ends");
-        let live = text(&ended.stderr);
+        said.for_each(drop);
+        assert_eq!(child.0.wait().expect("it ends").code(), Some(130), "{page}");
         let seen: serde_json::Value =
             serde_json::from_slice(&std::fs::read(&file).expect("it was written")).expect("JSON");
         std::fs::remove_file(&file).expect("it is there");
@@ -173,11 +185,15 @@ fn a_server_that_goes_away_is_told_with_one_figure() {
             seen["failures"].as_array().expect("a list").iter().find(|each| each["reason"] == "connect-refused");
         let refused = refused.and_then(|each| each["count"].as_u64()).expect("a number");
         assert!(refused > 0, "{seen:#}");
-        let so_far = if language == "en" { "so far: " } else { "截至目前：" };
-        assert!(live.contains(so_far), "{live}");
         // The verdict on such a target is tested where its figures are given.
         assert!(!page.contains("of 100/s requested") && !page.contains("计划 100/s"), "{page}");
     });
+}
+
+/// Of a row of the table: the sums that stand behind the time and the users.
+fn succeeded_and_failed(row: &str) -> Option<[u64; 2]> {
+    let cell = |column: usize| row.split('│').nth(column)?.trim().replace(',', "").parse().ok();
+    Some([cell(2)?, cell(3)?])
 }
 
 #[test]

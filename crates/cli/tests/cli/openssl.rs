@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -11,7 +11,7 @@ use wire::tls::{ServerConfig, ServerSettings};
 
 use crate::binary::{onrush, output, report, text};
 use crate::seen::wait_for;
-use crate::{closed_port, listens};
+use crate::{Ends, closed_port, listens};
 
 /// A folder for certificates; it goes with the value.
 pub(crate) struct Folder(pub(crate) PathBuf);
@@ -65,7 +65,7 @@ impl Drop for Folder {
 
 /// `openssl s_server`; it ends with the value.
 pub(crate) struct Server {
-    child: Child,
+    child: Ends,
     pub(crate) url: String,
 }
 
@@ -73,24 +73,17 @@ impl Server {
     pub(crate) fn start(folder: &Folder, words: &str) -> Self {
         let port = closed_port();
         // The test of its keys is ours, so it may have weak ones.
-        let mut child = Command::new("openssl")
+        let mut command = Command::new("openssl");
+        command
             .args(["s_server", "-accept", &format!("127.0.0.1:{port}"), "-cipher", "DEFAULT@SECLEVEL=0"])
             .args(words.split_whitespace())
             .current_dir(&folder.0)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("openssl starts");
-        listens(&mut child, port);
+            .stderr(Stdio::null());
+        let mut child = Ends::start(&mut command);
+        listens(&mut child.0, port);
         Self { child, url: format!("https://127.0.0.1:{port}/") }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 
@@ -337,14 +330,14 @@ fn renegotiation_that_is_demanded_is_named() {
         on_both(|driver| {
             let mut server = Server::start(&folder, "-tls1_2 -legacy_renegotiation -key ca.key -cert ca.pem");
             let args = ["-k", "-n", "1", "-c", "1", "-t", "1h", "--driver", driver, "--output", "json", &server.url];
-            let child = onrush(&args).stdout(Stdio::piped()).spawn().expect("the binary starts");
-            let heard = BufReader::new(server.child.stdout.take().expect("a pipe"));
+            let child = Ends::start(onrush(&args).stdout(Stdio::piped()));
+            let heard = BufReader::new(server.child.0.stdout.take().expect("a pipe"));
             // It answers nothing by itself: the request is there when it has come.
             assert!(heard.lines().map_while(Result::ok).any(|line| line.contains("GET / HTTP/1.1")));
-            let mut commands = server.child.stdin.take().expect("a pipe");
+            let mut commands = server.child.0.stdin.take().expect("a pipe");
             // In one piece: what comes apart from it is no command, and goes to the client.
             commands.write_all(format!("{command}\n").as_bytes()).expect("it listens");
-            let seen = report(&child.wait_with_output().expect("it ends"));
+            let seen = report(&child.output());
             let failure = &seen["failures"][0];
             assert_eq!((&failure["reason"], &failure["detail"]), (&"tls".into(), &"renegotiation".into()), "{seen:#}");
             let remedy = failure["remedy"].as_str().expect("a text");

@@ -100,6 +100,11 @@ impl Recorder {
         Self { port, folder, came }
     }
 
+    /// How many have come that nobody took.
+    pub(crate) fn count(&self) -> u64 {
+        self.came.lock().expect("nobody panics with it").len() as u64
+    }
+
     pub(crate) fn take(&self) -> Vec<Came> {
         std::mem::take(&mut self.came.lock().expect("nobody panics with it"))
     }

@@ -7,7 +7,7 @@ use std::process::Stdio;
 
 use crate::hold::in_a_network;
 use crate::usage::check;
-use crate::{Served, onrush, output, report, text};
+use crate::{Ends, Served, onrush, output, report, text};
 
 const FAR: &str = "255.255.255.255";
 
@@ -201,14 +201,14 @@ fn a_file_ends_a_load() {
         vec!["-q", "50", "-z", "1h", "--interval", "100ms", "--stop-file", &path, &url],
         vec!["hold", "-c", "2", "--hold", "1h", "--interval", "100ms", "--stop-file", &path, &ws],
     ] {
-        let mut child = onrush(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
-        let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+        let mut child = Ends::start(onrush(&words).stdout(Stdio::piped()).stderr(Stdio::piped()));
+        let mut lines = BufReader::new(child.0.stdout.take().expect("a pipe")).lines();
         // The table has begun.
         let begun = lines.find(|line| line.as_ref().is_ok_and(|line| line.contains("0.")));
         assert!(begun.is_some(), "{words:?}");
         std::fs::write(&path, "").expect("a place for it");
         let rest: Vec<String> = lines.map(|line| line.expect("UTF-8")).collect();
-        let ended = child.wait_with_output().expect("it ends");
+        let ended = child.output();
         assert_eq!(ended.status.code(), Some(130), "{words:?}: {ended:?} {rest:?}");
         assert!(text(&ended.stderr).contains("is there"), "{ended:?}");
         check(&output(&words), 2, "is there already");

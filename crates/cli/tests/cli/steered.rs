@@ -1,13 +1,13 @@
 //! What a page may ask for, and when.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::process::Command;
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 
 use super::seen::{ask, wait_for};
 use super::watched::{Paged, TOKEN, counted};
-use super::{Folder, Served, onrush};
+use super::{Ends, Folder, Served, onrush, signal};
 
 #[test]
 fn a_rate_changed_in_a_pause_begins_where_it_was() {
@@ -41,21 +41,25 @@ fn a_rate_changed_in_a_pause_begins_where_it_was() {
     assert_eq!(counted(&served, "/"), started);
 }
 
+/// That nothing starts then until it is resumed is shown in the simulator, where the warm-up has an end that nobody can miss.
 #[test]
 fn what_is_changed_in_the_warm_up_holds_from_its_end_on() {
     let (served, paged) = (Served::start(), Paged::start(&["web"]));
-    let words = json!(["-q", "200", "-z", "200ms", "--warmup", "2s", "--interval", "200ms", served.url("/")]);
+    let words = json!(["-q", "200", "-z", "200ms", "--warmup", "1h", "--interval", "200ms", served.url("/")]);
     assert_eq!(paged.post("/api/runs", &json!({"words": words})).0, 200);
-    let (status, paused) = paged.post("/api/run/changes", &json!({"revision": 0, "change": "pause"}));
-    assert_eq!((status, &paused["effective_at_s"]), (200, &json!(0.0)), "{paused}");
-    let run = paged.get("/api/run");
-    assert_eq!((&run["state"], &run["scenarios"][0]["is_paused"]), (&json!("warming_up"), &json!(true)));
+    for (revision, change, is_paused) in [(0, "pause", true), (1, "resume", false), (2, "pause", true)] {
+        let (status, said) = paged.post("/api/run/changes", &json!({"revision": revision, "change": change}));
+        assert_eq!((status, &said["effective_at_s"]), (200, &json!(0.0)), "{said}");
+        let run = paged.get("/api/run");
+        assert_eq!((&run["state"], &run["scenarios"][0]["is_paused"]), (&json!("warming_up"), &json!(is_paused)));
+    }
     // An end would leave nothing to measure.
-    assert_eq!(paged.post("/api/run/changes", &json!({"revision": 1, "change": "end"})).1["error"], "warming_up");
-    paged.until("paused");
-    assert_eq!(paged.post("/api/run/changes", &json!({"revision": 1, "change": "resume"})).0, 200);
+    assert_eq!(paged.post("/api/run/changes", &json!({"revision": 3, "change": "end"})).1["error"], "warming_up");
+    let before = counted(&served, "/");
+    wait_for("it warms up all the same", || counted(&served, "/") > before + 100);
+    assert_eq!(paged.post("/api/run/stop", &json!({})).0, 200);
     paged.until("over");
-    assert_eq!(paged.get("/api/run/report.json")["requests"]["started"], 40);
+    assert_eq!(paged.get("/api/run/report.json")["requests"]["started"], 0);
 }
 
 #[test]
@@ -125,10 +129,10 @@ fn what_a_page_may_say() {
     assert_eq!((status, &said["error"]), (413, &json!("too_large")));
 }
 
-#[test]
-fn stages_to_come_are_no_marks_yet() {
+/// When it stands there, and how many marks there are, by the rows of a load that come until some have come behind an instant.
+fn marks_of(stages: &str, until_s: f64) -> Vec<(f64, u64)> {
     let (served, paged) = (Served::start(), Paged::start(&["web"]));
-    let words = json!(["--stages", "50:400ms,80:400ms,20:400ms", "--interval", "100ms", served.url("/")]);
+    let words = json!(["--stages", stages, "--interval", "100ms", served.url("/")]);
     let mut stream = paged.connect();
     let head = format!("GET /api/events HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {TOKEN}\r\n\r\n", paged.host);
     stream.write_all(head.as_bytes()).expect("it is taken");
@@ -143,29 +147,41 @@ fn stages_to_come_are_no_marks_yet() {
             let to_s = told["now_s"].as_f64().expect("a time");
             seen.push((to_s, told["point"]["marks"].as_u64().expect("a number")));
         }
-        if kind == "over" {
-            break;
+        if seen.iter().filter(|(to_s, _)| *to_s >= until_s).count() == 3 {
+            return seen;
         }
     }
-    assert!(seen.len() > 5, "{seen:?}");
-    for (to_s, marks) in &seen {
-        assert_eq!(*marks, u64::from(*to_s >= 0.4) + u64::from(*to_s >= 0.8), "{seen:?}");
+    panic!("it goes on: {seen:?}");
+}
+
+#[test]
+fn stages_to_come_are_no_marks_yet() {
+    for (stages, passed) in [
+        ("50:1h,80:1h,20:1h", vec![]),
+        ("50:1ms,80:1h,20:1h", vec![0.001]),
+        ("50:1ms,80:1ms,20:1h", vec![0.001, 0.002]),
+        // It may have a row between them.
+        ("50:400ms,80:400ms,20:1h", vec![0.4, 0.8]),
+    ] {
+        for (to_s, marks) in marks_of(stages, passed.last().copied().unwrap_or(0.0)) {
+            let expected = passed.iter().filter(|at| **at <= to_s).count() as u64;
+            assert_eq!(marks, expected, "{stages} {to_s}");
+        }
     }
 }
 
 #[test]
 fn a_page_that_does_nothing_ends_without_a_word() {
     let mut command = onrush(&["web", "--web-listen", "127.0.0.1:0"]);
-    let mut child = command.stderr(std::process::Stdio::piped()).spawn().expect("the binary starts");
-    let mut said = BufReader::new(child.stderr.take().expect("a pipe"));
+    let mut child = Ends::start(command.stderr(Stdio::piped()));
+    let mut said = BufReader::new(child.0.stderr.take().expect("a pipe"));
     let mut line = String::new();
     said.read_line(&mut line).expect("a line");
     assert!(line.contains("#token="), "{line}");
-    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
-    assert!(sent.success());
+    signal(&child.0, "-INT");
     let mut rest = String::new();
     said.read_to_string(&mut rest).expect("UTF-8");
-    assert_eq!((child.wait().expect("it ends").code(), rest.as_str()), (Some(0), ""));
+    assert_eq!((child.0.wait().expect("it ends").code(), rest.as_str()), (Some(0), ""));
 }
 
 /// What is told of this kind is as it is described.
@@ -198,7 +214,7 @@ fn programs_are_told_what_is_described_and_ctl_steers() {
         ["start", "--", "-q", "100", "-z", "1h", "--interval", "100ms", "--threshold", "failed / done < 10%", &url];
     is_described("started", &ctl(&words));
     let mut events = onrush(&["ctl", "--page", &paged.link, "events"]);
-    let mut events = events.stdout(std::process::Stdio::piped()).spawn().expect("the binary starts");
+    let mut events = Ends::start(events.stdout(Stdio::piped()));
     wait_for("failures", || paged.get("/api/run")["live"]["failures"][0]["count"].as_u64() > Some(0));
     is_described("run", &ctl(&["run"]));
     for (words, kind) in [
@@ -231,8 +247,8 @@ fn programs_are_told_what_is_described_and_ctl_steers() {
     assert_eq!(ctl(&["report"])["changes"].as_array().map(Vec::len), Some(3));
     drop(paged);
     let mut told = String::new();
-    events.stdout.take().expect("a pipe").read_to_string(&mut told).expect("UTF-8");
-    events.wait().expect("it ends with the page");
+    events.0.stdout.take().expect("a pipe").read_to_string(&mut told).expect("UTF-8");
+    events.0.wait().expect("it ends with the page");
     let mut kinds = Vec::new();
     for line in told.lines() {
         let one: Value = serde_json::from_str(line).expect("JSON");

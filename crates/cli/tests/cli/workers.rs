@@ -1,16 +1,17 @@
 //! One load from several processes: what they do together is what one does, and what becomes of it when one of them is gone.
 
 use std::collections::BTreeSet;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::examples::by_path;
 use super::recorder::Recorder;
 use super::relay::Relay;
 use super::seen::{stats, wait_for};
-use super::{Folder, Served, onrush, output, report, signal, text};
+use super::watched::Paged;
+use super::{Ends, Folder, Served, line_with, onrush, output, report, signal, text};
 
 /// What holds of every run of workers.
 #[track_caller]
@@ -22,7 +23,10 @@ fn is_sound(report: &Value, workers: u64) {
     assert_eq!(Some(sum("started")), requests["started"].as_u64(), "{report:#}");
     let number = |name: &str| requests[name].as_u64().expect("a number");
     let ended = number("succeeded") + number("failed") + number("dropped") + number("unfinished");
-    assert_eq!(number("started"), ended, "{requests}");
+    // What one that was lost had in flight when it told last has an end that nobody told.
+    let lost: u64 = each.iter().filter(|one| one["losses"] != 0).filter_map(|one| one["started"].as_u64()).sum();
+    let untold = number("started").checked_sub(ended);
+    assert!(untold.is_some_and(|untold| untold <= lost), "{requests} {lost}");
     let intervals = report["intervals"].as_array().expect("a list");
     assert_eq!(intervals.iter().map(|one| one["started"].as_u64().expect("a number")).sum::<u64>(), number("started"));
 }
@@ -49,6 +53,9 @@ fn is_there(pid: u32) -> bool {
 pub(crate) fn kill(pid: u32, name: &str) {
     assert!(Command::new("kill").args([name, &pid.to_string()]).status().expect("kill starts").success());
 }
+
+/// How the loss of the second worker is told.
+const LOST: &str = "onrush: worker worker-2 was lost";
 
 /// Requests that the server had on a path.
 fn served(server: &Served, path: &str) -> u64 {
@@ -146,30 +153,68 @@ fn counters_give_each_number_once() {
     assert!(numbers.first() == Some(&1) && numbers.last() < Some(&1_300), "{:?}", numbers.last());
 }
 
-/// One of three workers is told or made to end in the middle of an open load. The report, and what the server had.
+/// A load on three workers, of which one is told or made to end in the middle.
+struct Bereft {
+    paged: Paged,
+    workers: Vec<u32>,
+    /// What it says, and has said by the time that the loss was told.
+    lines: Box<dyn Iterator<Item = std::io::Result<String>>>,
+}
+
+impl Bereft {
+    /// Waits until the target has had some of the load, and sends the signal to the second worker.
+    fn start(signal: &str, words: &[&str], came: impl Fn() -> u64) -> Self {
+        let words = [&["--output", "json", "--workers", "3", "--interval", "100ms", "--web"], words].concat();
+        let (paged, lines) = Paged::with_lines(&mut onrush(&words));
+        wait_for("the load begins", || came() > 100);
+        let workers = children(&paged.child);
+        assert_eq!(workers.len(), 3);
+        kill(workers[1], signal);
+        Self { paged, workers, lines: Box::new(lines) }
+    }
+
+    /// A person hears of it at once.
+    fn is_told(&mut self) {
+        line_with(&mut self.lines, LOST);
+    }
+
+    /// Ends the load at an instant that holds for all workers.
+    fn end(&self) {
+        let (status, said) = self.paged.post("/api/run/changes", &json!({"revision": 0, "change": "end"}));
+        assert_eq!(status, 200, "{said}");
+    }
+
+    /// The report, and how often the loss was told in what nobody has read yet.
+    fn over(mut self) -> (Value, usize) {
+        let mut out = Vec::new();
+        self.paged.child.stdout.take().expect("a pipe").read_to_end(&mut out).expect("a report");
+        let told = self.lines.map_while(Result::ok).filter(|line| line.contains(LOST)).count();
+        let status = self.paged.child.wait().expect("it ends");
+        assert_eq!(status.code(), Some(1), "it is not what was planned: {}", String::from_utf8_lossy(&out));
+        let report: Value = serde_json::from_slice(&out).expect("JSON");
+        is_sound(&report, 3);
+        assert_eq!(report["verdict"]["limit"], "workers");
+        let each = report["workers"]["each"].as_array().expect("a list");
+        assert_eq!(each.iter().filter_map(|one| one["losses"].as_u64()).sum::<u64>(), 1, "{each:#?}");
+        assert!(self.workers.iter().all(|pid| !is_there(*pid)), "nobody is left");
+        (report, told)
+    }
+}
+
+/// A load of 1,200 requests a second that loses a worker, and goes on for a while. The report, and what the server had.
 fn without_one(signal: &str, words: &[&str]) -> (Value, u64) {
     let server = Served::start();
     let url = server.url("/delay/1");
-    let words = [&["--output", "json", "--workers", "3"], words, &[url.as_str()][..]].concat();
-    let child = onrush(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
-    wait_for("the load begins", || served(&server, "/delay") > 100);
-    let workers = children(&child);
-    assert_eq!(workers.len(), 3);
-    kill(workers[1], signal);
-    let done = child.wait_with_output().expect("it ends");
-    assert_eq!(done.status.code(), Some(1), "it is not what was planned: {done:?}");
-    let report = report(&done);
-    is_sound(&report, 3);
-    assert_eq!(report["verdict"]["limit"], "workers");
-    let each = report["workers"]["each"].as_array().expect("a list");
-    assert_eq!(each.iter().filter_map(|one| one["losses"].as_u64()).sum::<u64>(), 1, "{each:#?}");
-    assert!(workers.iter().all(|pid| !is_there(*pid)), "nobody is left");
-    // A person hears of it at once.
-    let told = text(&done.stderr);
-    let is_over = words.contains(&"fail");
-    let count = told.matches("onrush: worker worker-2 was lost").count();
-    assert!(count == 1 || is_over && count == 0, "{told}");
-    (report, served(&server, "/delay"))
+    let came = || served(&server, "/delay");
+    let load = ["--rate", "1200", "-z", "1h", &url];
+    let mut bereft = Bereft::start(signal, &[words, &load[..]].concat(), came);
+    bereft.is_told();
+    let before = came();
+    wait_for("the others go on", || came() > before + 600);
+    bereft.end();
+    let (report, told) = bereft.over();
+    assert_eq!(told, 0, "it is told once");
+    (report, came())
 }
 
 /// What the workers that were not lost have started.
@@ -178,8 +223,20 @@ fn started_by_others(report: &Value) -> u64 {
     each.iter().filter(|one| one["losses"] == 0).filter_map(|one| one["started"].as_u64()).sum()
 }
 
-/// What the books say of a load of which a third was due at the worker that was lost: planned = started + undelivered + unknown.
-/// Gives what was undelivered, and what is unknown.
+/// How many starts of such a rate were due until the load was ended, or until so long after that: the first one comes at once.
+fn due_at(report: &Value, rate: u64, late_s: f64) -> u64 {
+    let changes = report["changes"].as_array().expect("a list");
+    assert_eq!((changes.len(), &changes[0]["change"]), (1, &json!("end")), "{changes:?}");
+    ((changes[0]["at_s"].as_f64().expect("an instant") + late_s) * rate as f64).ceil() as u64
+}
+
+/// Starts that a worker made, or left out, because it heard too late of the end.
+fn otherwise(report: &Value) -> i64 {
+    report["workers"]["otherwise"].as_i64().expect("a number")
+}
+
+/// What the books say of a load of which a third was due at the worker that was lost: planned + otherwise = started + undelivered +
+/// unknown. Gives what was undelivered, and what is unknown.
 #[track_caller]
 fn balances(report: &Value, really: u64, planned: u64) -> (u64, u64) {
     let started = report["requests"]["started"].as_u64().expect("a number");
@@ -187,8 +244,13 @@ fn balances(report: &Value, really: u64, planned: u64) -> (u64, u64) {
     let (undelivered, unknown) = (number("undelivered"), number("unknown"));
     // What a thread had not taken up when it told last is told by nobody.
     let all = started + undelivered + unknown;
-    assert!((planned - 2..=planned).contains(&all), "{started} + {undelivered} + {unknown}");
-    assert!(undelivered + unknown <= planned / 3 + 2, "{undelivered} + {unknown}");
+    let made = planned.checked_add_signed(otherwise(report)).expect("a number");
+    assert!(
+        (made - 2..=made).contains(&all),
+        "{started} + {undelivered} + {unknown} of {planned}: {:#}",
+        report["workers"]
+    );
+    assert!(undelivered + unknown <= planned / 3 + 2, "{undelivered} + {unknown} of {planned}");
     assert!((started..=started + unknown + 2).contains(&really), "{really}: {started} + {unknown}");
     (undelivered, unknown)
 }
@@ -197,8 +259,8 @@ fn balances(report: &Value, really: u64, planned: u64) -> (u64, u64) {
 #[test]
 fn a_worker_that_is_killed() {
     for signal in ["-KILL", "-TERM"] {
-        let (report, really) = without_one(signal, &["--rate", "1200", "-z", "2s"]);
-        let (undelivered, unknown) = balances(&report, really, 2_400);
+        let (report, really) = without_one(signal, &[]);
+        let (undelivered, unknown) = balances(&report, really, due_at(&report, 1_200, 0.0));
         assert!(undelivered > 0, "{signal}: {undelivered}");
         // Whoever has time to tell leaves nothing unknown.
         assert!(unknown == 0 || signal == "-KILL", "{signal}: {unknown}");
@@ -208,26 +270,47 @@ fn a_worker_that_is_killed() {
 /// Rows of a file go on where they were, for whoever has them: each start that is made has its own, to the last.
 #[test]
 fn rows_go_on_when_slots_move() {
-    let (server, folder) = (Served::start(), Folder::new("workers-rows"));
-    let rows: String = (0..2_400).map(|number| format!("{number}\n")).collect();
+    // More than any run of this test comes to.
+    const ROWS: u64 = 250_000;
+    let (target, folder) = (Recorder::start("workers-rows-target"), Folder::new("workers-rows"));
+    let rows: String = (0..ROWS).map(|number| format!("{number}\n")).collect();
     std::fs::write(folder.path("rows.csv"), format!("n\n{rows}")).expect("a file");
     let file = folder.path("rows.yaml");
     let text = format!(
-        "target: {}\ndata:\n  rows: {{file: rows.csv, pick: next, share: split, at_end: stop}}\n\
-         scenarios:\n  all:\n    load: {{rate: 600/s, for: 4s}}\n    steps:\n      - get: /delay/1?row=${{rows.n}}\n",
-        server.url
+        "target: http://127.0.0.1:{}\ndata:\n  rows: {{file: rows.csv, pick: next, share: split, at_end: stop}}\n\
+         scenarios:\n  all:\n    load: {{rate: 600/s, for: 1h}}\n    steps:\n      - get: /r${{rows.n}}\n",
+        target.port
     );
     std::fs::write(&file, text).expect("a file");
-    let words = ["run", "--output", "json", "--no-save", "--workers", "3", &file];
-    let child = onrush(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
-    let came = || served(&server, "/delay");
-    wait_for("the load begins", || came() > 100);
-    kill(children(&child)[1], "-KILL");
-    let report = report(&child.wait_with_output().expect("it ends"));
-    // Who jumps over rows has none left long before the end.
-    balances(&report, came(), 2_400);
-    // More than the two thirds that were their own: there were seconds to take over the rest.
-    assert!(started_by_others(&report) > 1_602, "{:#}", report["workers"]);
+    let mut bereft = Bereft::start("-KILL", &["--no-save", &file], || target.count());
+    bereft.is_told();
+    let mut live = Value::Null;
+    let mut look = |what: &str, holds: &dyn Fn(&Value) -> bool| {
+        wait_for(what, || {
+            live = bereft.paged.get("/api/run")["live"].take();
+            holds(&live)
+        });
+        live["total"]["started"].as_u64().expect("a number")
+    };
+    let before = look("the others have its share", &|live| {
+        let each = live["workers"]["each"].as_array().map_or(&[][..], Vec::as_slice);
+        each.iter().filter(|one| one["losses"] == 0 && one["share"] == 0.5).count() == 2
+    });
+    // Two seconds of the plan: it is theirs long before that.
+    look("they go on", &|live| live["total"]["started"].as_u64() > Some(before + 1_200));
+    bereft.end();
+    let (report, _) = bereft.over();
+    let planned = due_at(&report, 600, 0.0);
+    let came = target.take();
+    balances(&report, came.len() as u64, planned);
+    // More than the two thirds that were their own.
+    assert!(started_by_others(&report) > planned * 2 / 3 + 2, "{:#}", report["workers"]);
+    let number = |start: &str| start.split("/r").nth(1)?.split(' ').next()?.parse::<u64>().ok();
+    let taken: BTreeSet<u64> = came.iter().filter_map(|came| number(&came.start)).collect();
+    assert_eq!(taken.len(), came.len(), "each has its own");
+    // Nobody jumps over rows: there is one for each start that was due, made or not.
+    let late_s = report["workers"]["changed_late_s"].as_f64().expect("a time");
+    assert!(taken.last() < Some(&due_at(&report, 600, late_s)), "{:?} of {planned}", taken.last());
 }
 
 /// Connections are held by three as by one.
@@ -261,20 +344,20 @@ fn connections_of_one_that_is_killed(server: &Served) {
     let url = format!("ws://{}/", relay.address);
     let words = ["hold", "--workers", "3", "-c", "30", "--hold", "300ms", "--connect-timeout", "2m", "--json", &file];
     let words = [&words[..], &["--interval", "100ms", &url]].concat();
-    let mut child = onrush(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
-    let mut rows = BufReader::new(child.stdout.take().expect("a pipe")).lines().map_while(Result::ok);
+    let mut child = Ends::start(onrush(&words).stdout(Stdio::piped()).stderr(Stdio::piped()));
+    let mut rows = BufReader::new(child.0.stdout.take().expect("a pipe")).lines().map_while(Result::ok);
     // A row has the time and then what is open.
     let has_all = |row: &String| row.split('│').nth(1).is_some_and(|open| open.trim() == "29");
     assert!(rows.any(|row| has_all(&row)), "its workers tell what they have");
-    let workers = children(&child);
+    let workers = children(&child.0);
     kill(workers[2], "-KILL");
     // A person hears of it at once.
-    let mut said = BufReader::new(child.stderr.take().expect("a pipe")).lines().map_while(Result::ok);
+    let mut said = BufReader::new(child.0.stderr.take().expect("a pipe")).lines().map_while(Result::ok);
     assert!(said.any(|line| line.contains("onrush: worker worker-3 was lost")), "it is said");
     relay.release();
     rows.for_each(drop);
     assert_eq!(said.filter(|line| line.contains("was lost")).count(), 0, "it is said once");
-    assert_eq!(child.wait().expect("it ends").code(), Some(1));
+    assert_eq!(child.0.wait().expect("it ends").code(), Some(1));
     let held: Value = serde_json::from_str(&std::fs::read_to_string(&file).expect("a report")).expect("JSON");
     let unknown = held["workers"]["unknown"].as_u64().expect("a number");
     let connections = &held["connections"];
@@ -292,31 +375,36 @@ fn connections_of_one_that_is_killed(server: &Served) {
 /// What becomes of the share of one that is lost is for the user to say.
 #[test]
 fn a_loss_that_nobody_makes_up_for() {
-    let (report, really) = without_one("-KILL", &["--rate", "1200", "-z", "2s", "--on-worker-loss", "continue"]);
-    let (undelivered, _) = balances(&report, really, 2_400);
+    let (report, really) = without_one("-KILL", &["--on-worker-loss", "continue"]);
+    let planned = due_at(&report, 1_200, 0.0);
+    let (undelivered, _) = balances(&report, really, planned);
     // The others make what is their own, and nothing else.
+    let own = (planned * 2 / 3).checked_add_signed(otherwise(&report)).expect("a number");
     let others = started_by_others(&report);
-    assert!(undelivered > 0 && (1_598..=1_602).contains(&others), "{undelivered} {others}");
+    assert!(undelivered > 0 && (own - 2..=own + 2).contains(&others), "{undelivered} {others} of {own}");
     // That it ends is what is asked for.
-    without_one("-KILL", &["--rate", "1200", "-z", "1h", "--on-worker-loss", "fail"]);
+    let server = Served::start();
+    let words = ["--on-worker-loss", "fail", "--rate", "1200", "-z", "1h", &server.url("/delay/1")];
+    let (_, told) = Bereft::start("-KILL", &words, || served(&server, "/delay")).over();
+    assert!(told <= 1, "it is told once, if it goes on for long enough");
 }
 
 /// One that stands still starts nothing when its lease is over, and nobody waits for it any longer.
 #[test]
 fn a_worker_that_stands_still() {
-    let (report, really) = without_one("-STOP", &["--rate", "1200", "-z", "2s"]);
-    balances(&report, really, 2_400);
+    let (report, really) = without_one("-STOP", &[]);
+    balances(&report, really, due_at(&report, 1_200, 0.0));
 }
 
 #[test]
 fn ctrl_c_ends_all_of_them() {
     let server = Served::start();
     let words = ["--output", "json", "--workers", "2", "-c", "6", "-z", "1h", &server.url("/delay/1")];
-    let child = onrush(&words).stdout(Stdio::piped()).spawn().expect("it starts");
+    let child = Ends::start(onrush(&words).stdout(Stdio::piped()));
     wait_for("the load begins", || served(&server, "/delay") > 500);
-    let workers = children(&child);
-    signal(&child, "-INT");
-    let done = child.wait_with_output().expect("it ends");
+    let workers = children(&child.0);
+    signal(&child.0, "-INT");
+    let done = child.output();
     assert_eq!(done.status.code(), Some(130), "{done:?}");
     let report = report(&done);
     is_sound(&report, 2);
@@ -329,12 +417,11 @@ fn ctrl_c_ends_all_of_them() {
 fn workers_go_with_who_leads() {
     let server = Served::start();
     let words = ["--workers", "2", "-c", "6", "-z", "1h", &server.url("/delay/1")];
-    let mut child = onrush(&words).stdout(Stdio::null()).spawn().expect("it starts");
+    let child = Ends::start(onrush(&words).stdout(Stdio::null()));
     wait_for("the load begins", || served(&server, "/delay") > 500);
-    let workers = children(&child);
+    let workers = children(&child.0);
     assert_eq!(workers.len(), 2);
-    child.kill().expect("it is there");
-    child.wait().expect("it ends");
+    drop(child);
     wait_for("they end", || workers.iter().all(|pid| !is_there(*pid)));
 }
 

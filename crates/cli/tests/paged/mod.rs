@@ -1,7 +1,7 @@
 //! A process of ours that has a page.
 
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::io::{BufRead, BufReader, Lines};
+use std::process::{Child, ChildStderr, Command, Stdio};
 
 use super::binary::onrush;
 
@@ -21,19 +21,25 @@ impl Paged {
     }
 
     pub(crate) fn started(command: &mut Command) -> Self {
-        let command = command.args(["--web-listen", "127.0.0.1:0"]).env("ONRUSH_WEB_TOKEN", TOKEN);
-        let mut child = command.stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the binary starts");
-        let mut lines = BufReader::new(child.stderr.take().expect("a pipe"));
-        let mut line = String::new();
-        while !line.contains("#token=") {
-            line.clear();
-            assert!(lines.read_line(&mut line).expect("a line") > 0, "the page is told");
-        }
+        let (paged, lines) = Self::with_lines(command);
         // What is said later must not block.
-        std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
-        let link = line.trim().rsplit(' ').next().expect("a link").to_owned();
-        let host = link.trim_start_matches("http://").split('/').next().expect("a host").to_owned();
-        Self { child, host, link }
+        std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
+        paged
+    }
+
+    /// The same, with what it says later, which somebody has to read.
+    pub(crate) fn with_lines(command: &mut Command) -> (Self, Lines<BufReader<ChildStderr>>) {
+        let command = command.args(["--web-listen", "127.0.0.1:0"]).env("ONRUSH_WEB_TOKEN", TOKEN);
+        let child = command.stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the binary starts");
+        // It ends with the value from here on.
+        let mut paged = Self { child, host: String::new(), link: String::new() };
+        let mut lines = BufReader::new(paged.child.stderr.take().expect("a pipe")).lines();
+        let told = lines.by_ref().map_while(Result::ok).find(|line| line.contains("#token="));
+        let told = told.expect("the page is told");
+        paged.link = told.trim().rsplit(' ').next().expect("a link").to_owned();
+        let host = paged.link.trim_start_matches("http://").split('/').next();
+        paged.host = host.expect("a host").to_owned();
+        (paged, lines)
     }
 }
 

@@ -23,8 +23,10 @@ impl NatsServer {
             .stderr(Stdio::null())
             .spawn()
             .unwrap_or_else(|error| panic!("{program}: {error}; cargo xtask test --long installs it"));
+        // From here on it ends with the value.
+        let server = Self { child, folder, port };
         wait_for("nats-server listens", || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
-        Self { child, folder, port }
+        server
     }
 }
 

@@ -93,6 +93,15 @@ fn a_pause_stands_still_and_nothing_is_lost() {
             assert_eq!((counts.connections_established(), history.most_sockets as u64), (kept, kept));
         }
     }
+    // What is paused in the warm-up stands still from its end on.
+    let warm = Flags { warmup: Some("2s".to_owned()), duration: Some("1s".to_owned()), ..open };
+    for threads in [1, 3] {
+        let history = run(&warm, threads, vec![(millis(900), What::Pause), (millis(4_900), What::Resume)]);
+        let counts = &history.total.counts;
+        assert_eq!((counts.started(), counts.succeeded()), (400, 400), "{threads} shards");
+        assert_eq!(history.requests_served, 800 + 400, "it warms up all the same");
+        assert_eq!((started(&history, 0, 2_800), started(&history, 3_300, 10_000) > 0), (0, true), "{threads} shards");
+    }
 }
 
 #[test]

@@ -65,12 +65,27 @@ impl SimulatedWorld {
         plan: &Plan,
         threads: usize,
         happens: &Happens,
+        observe: impl FnMut(&Interval<'_>),
+    ) -> Result<RunResult, SelftestError> {
+        self.run_with(plan, threads, happens, &StopHandle::default(), observe)
+    }
+
+    /// The same of a load that its observer may stop.
+    ///
+    /// # Errors
+    /// A simulated driver does not work.
+    pub fn run_with(
+        &mut self,
+        plan: &Plan,
+        threads: usize,
+        happens: &Happens,
+        stop: &StopHandle,
         mut observe: impl FnMut(&Interval<'_>),
     ) -> Result<RunResult, SelftestError> {
         let town = self.town()?;
-        let (stop, mut hosts) = (StopHandle::default(), Vec::new());
+        let mut hosts = Vec::new();
         let began = town.network.now();
-        let mut run = SteppedRun::start(plan, Self::address(), threads, &stop, || {
+        let mut run = SteppedRun::start(plan, Self::address(), threads, stop, || {
             let driver = town.network.add_host();
             hosts.push(driver.host());
             driver
