@@ -61,10 +61,18 @@ class Rig:
 
     def end_all(self):
         for process in reversed(self.started[:]):
-            self.end(process)
-        for cgroup in self.cgroups:
-            os.rmdir(cgroup)
-        self.cgroups.clear()
+            try:
+                self.end(process)
+            except subprocess.TimeoutExpired:
+                print(f"process {process.pid} does not end", file=sys.stderr)
+        while self.cgroups:
+            for _ in range(20):  # It is busy for a moment after its last process has ended.
+                try:
+                    os.rmdir(self.cgroups[-1])
+                    break
+                except OSError:
+                    time.sleep(0.05)
+            self.cgroups.pop()
 
     def program(self, name, package):
         """Where a program is, a pattern; if it is nowhere, its package is installed."""
@@ -109,7 +117,8 @@ class Rig:
         files = self.path(f"{kind}-cert.pem".replace(":", "-")), self.path(f"{kind}-key.pem".replace(":", "-"))
         if not os.path.exists(files[0]):
             options = ["-pkeyopt", "ec_paramgen_curve:prime256v1"] if kind == "ec" else []
-            command = [self.program("openssl", "openssl"), "req", "-x509", "-newkey", kind, *options, "-nodes", "-days", "2"]
+            openssl = self.program("openssl", "openssl")
+            command = [openssl, "req", "-x509", "-newkey", kind, *options, "-nodes", "-days", "2"]
             names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"]
             subprocess.run([*command, "-out", files[0], "-keyout", files[1], *names], check=True, capture_output=True)
         return files
@@ -174,7 +183,7 @@ def said_port(process):
 
 
 def remove(path):
-    """Removes the socket of an earlier server."""
+    """Removes what an earlier run has left, if it is there."""
     if os.path.exists(path):
         os.remove(path)
 
@@ -240,7 +249,7 @@ http {{
   access_log off; keepalive_requests 100000000; server_tokens off; default_type text/plain;
   client_body_temp_path {dir}/a; proxy_temp_path {dir}/b; fastcgi_temp_path {dir}/c; uwsgi_temp_path {dir}/d;
   scgi_temp_path {dir}/e;
-  limit_req_zone $server_name zone=all:1m rate=200r/s; limit_conn_zone $server_name zone=at_once:1m;
+  limit_req_zone $server_port zone=all:1m rate=200r/s; limit_conn_zone $server_port zone=at_once:1m;
   server {{
     listen 127.0.0.1:{port} {tls} backlog=1024; root {dir}/www;
 {locations}
