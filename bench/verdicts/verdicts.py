@@ -15,7 +15,7 @@ the end. --folder DIR keeps what was installed and built, else it is a temporary
 find the limit of the server. It tells where the answer of loads.toml and what was measured do not agree. Measure on a
 machine that does nothing else.
 
-`judge` prints: name | answer: truth | kind | sentence | right, unknown, `unknown!` or OPPOSITE, and exits with 1 if any
+`judge` prints: name | answer: truth | kind | sentence | right, unknown, `unknown!` or OPPOSITE. It exits with 1 if any
 is opposite. It is unknown where the verdict says so (`unknown!`: where the load tells more than that), and opposite
 where it is neither the answer nor one of `also`, or where its sentence advises what the answer rules out (`ADVICE`).
 """
@@ -27,7 +27,8 @@ LOADS = f"{HERE}/loads.toml"
 CORES = len(os.sched_getaffinity(0))
 SECONDS_MAX = 6
 PATIENCE_S = 40  # For a load of 6 s, what comes behind it, and what is in flight at the end.
-ANSWERS = {"target", "fewer", "kept", "refuses", "outage", "starved", "queue", "generator", "machine", "unknown"}
+ANSWERS = {"target", "fewer", "kept", "refuses", "outage", "starved", "queue", "generator", "machine"}
+ANSWERS |= {"connections", "unknown"}
 
 # What the JSON report says -> the answer that it gives. A kind that is not here is taken as it is.
 KINDS = {"plan_kept": "kept", "users": "fewer", "ports_or_descriptors": "ports"}
@@ -212,7 +213,8 @@ def measure(bench, load, seconds):
         if not count:
             continue
         words = ["-c", str(count), "-z", f"{seconds:g}s", *keep]
-        report = bench.run(load, words, is_plain=is_open(load), generator_is_free=True)
+        is_plain = is_open(load) or load.get("plain", False)
+        report = bench.run(load, words, is_plain=is_plain, generator_is_free=True)
         if report is None:
             return None
         truth[which] = round3(rate_succeeded(report))
@@ -264,7 +266,8 @@ def write_truth(name, truth):
     """Puts the truth of a load into the file; all else stays as it is."""
     with open(LOADS) as f:
         text = f.read()
-    line = "truth = { " + ", ".join(f"{k} = {v:g}" for k, v in truth.items()) + " }"
+    order = sorted(truth, key=lambda k: k not in ("half", "same", "twice", "limit"))
+    line = "truth = { " + ", ".join(f"{k} = {truth[k]:g}" for k in order) + " }"
     pattern = rf'(?ms)^(name = "{re.escape(name)}"$.*?)^truth = .*?$'
     new, count = re.subn(pattern, lambda found: found[1] + line, text, count=1)
     if count != 1:
@@ -346,7 +349,7 @@ def smoke(bench, loads, args):
             continue
         requests, verdict = report["requests"], report["verdict"]
         kind = verdict.get("kind") or verdict["limit"]
-        told = f"{rate_succeeded(report):.0f}/s succeeded; {requests['failed']} failed, {requests['unfinished']} not ended"
+        told = f"{rate_succeeded(report):.0f}/s succeeded; {requests['failed']} failed, {requests['unfinished']} open"
         print(f"{load['name']:24s} | {told} | busy {report['busy']:.2f} | {kind}", flush=True)
     return 1 if broken else 0
 
