@@ -284,6 +284,14 @@ def shown(truth):
     return ", ".join(known) or "not measured"
 
 
+def answer_of(verdict):
+    """The answer that a verdict gives."""
+    said = verdict.get("kind") or verdict["limit"]
+    if "kind" not in verdict and "stopped taking connections" in verdict["text"]:
+        return "outage"  # A `limit` has no word of its own for it.
+    return KINDS.get(said, said)
+
+
 def judged(load, kind, sentence):
     """right, unknown, unknown! (where more could be known) or OPPOSITE."""
     if re.search(ADVICE.get(load["answer"], r"(?!)"), sentence):
@@ -320,8 +328,7 @@ def judge(bench, loads, args):
                 kind, sentence, mark = "-", "no report", "OPPOSITE"
             else:
                 verdict = report["verdict"]
-                said = verdict.get("kind") or verdict["limit"]
-                kind, sentence = KINDS.get(said, said), verdict["text"]
+                kind, sentence = answer_of(verdict), verdict["text"]
                 mark = judged(load, kind, sentence)
             counts[mark] = counts.get(mark, 0) + 1
             rows.append(dict(name=load["name"], answer=load["answer"], kind=kind, mark=mark, sentence=sentence,
