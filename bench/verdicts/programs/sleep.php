@@ -1,0 +1,3 @@
+<?php
+usleep(20000);
+echo "ok";
