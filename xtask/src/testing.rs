@@ -101,10 +101,13 @@ fn install_all(is_long: bool) -> Result<(), Failure> {
     Ok(())
 }
 
+/// A part of the long suite.
+type Part = fn() -> Result<(), Failure>;
+
 /// The parts of the long suite, each with its time. All run, whichever fails.
 fn long() -> Result<(), Failure> {
     let mut steps = Steps::default();
-    let parts: [(&str, fn() -> Result<(), Failure>); 9] = [
+    let parts: [(&str, Part); 9] = [
         ("the suite", || suite::run_all(Options::default())),
         ("names without glibc", || run(&mut cargo(&["test", "--package", "engine", "--features", "dns", "resolve"]))),
         ("workers on a bus", workers_on_a_bus),

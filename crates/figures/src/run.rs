@@ -269,7 +269,6 @@ impl Run {
         let achieved_per_s = asked.per_s.map(|_| asked.at_most(per_s_of_starts(begun)));
         let succeeded = succeeded(&total, &recorded.succeeded);
         let rate = asked.at_most(per_s_of_starts(tally.finished() - tally.drained()));
-        let (users, is_closed) = (plan.scenarios.iter().map(plan::Scenario::users).sum(), result.asked_per_s.is_none());
         Self {
             address,
             lookup,
@@ -297,7 +296,7 @@ impl Run {
             verdict: result.verdict,
             probe: result.probe,
             behind: Behind::of(&recorded.succeeded),
-            hidden: if is_closed { Hidden::of(&total, &recorded.succeeded, users) } else { None },
+            hidden: result.asked_per_s.is_none().then(|| Hidden::of(&total, &recorded.succeeded, &plan)).flatten(),
             stalled: Stalled::of(&total, &result.shards),
             notes,
             changes,
@@ -481,7 +480,8 @@ impl Behind {
 
 impl Hidden {
     /// A closed load starts nothing while it waits.
-    fn of(total: &Snapshot, succeeded: &Timings, users: u64) -> Option<Self> {
+    fn of(total: &Snapshot, succeeded: &Timings, plan: &Plan) -> Option<Self> {
+        let users: u64 = plan.scenarios.iter().map(plan::Scenario::users).sum();
         let service = succeeded.of(Measure::Service);
         // What a stall of ours made of an answer says nothing of the target.
         let (slowest_ns, mean) = (service.max_without(total.covered())?, service.mean()?);

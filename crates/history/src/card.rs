@@ -75,7 +75,8 @@ impl Card {
         let judged = report.pointer("/thresholds").and_then(Value::as_array).filter(|all| !all.is_empty());
         Self {
             target: text("/target/url"),
-            limit: text("/verdict/limit"),
+            // What earlier versions called it.
+            limit: text(if report.pointer("/verdict/kind").is_some() { "/verdict/kind" } else { "/verdict/limit" }),
             is_met: judged.map(|all| all.iter().all(|one| one["holds"] == true)),
             was_stopped: report["stopped"] == true,
             requests_per_s: number("/requests_per_s"),

@@ -32,15 +32,13 @@ pub(crate) fn some_failed(run: &Run, language: Language) -> Option<String> {
         return None;
     }
     let most = tally.failures.iter().max_by_key(|each| each.count)?;
-    let name = match most.failure {
-        Failure::Status => {
-            let is_failure = |status: &&(u16, u64)| status.0 >= 300 || status.0 < 200;
-            let status = tally.statuses.iter().filter(is_failure).max_by_key(|(_, count)| *count);
-            status.map_or_else(|| failure_name(most.failure), |(status, _)| status.to_string())
-        }
-        failure => failure_name(failure),
+    let is_failure = |status: &&(u16, u64)| status.0 >= 300 || status.0 < 200;
+    let status = tally.statuses.iter().filter(is_failure).max_by_key(|(_, count)| *count);
+    let (name, number) = match status.filter(|_| most.failure == Failure::Status) {
+        Some((status, number)) => (status.to_string(), *number),
+        None => (failure_name(most.failure), most.count),
     };
-    let (share, number) = (percent(tally.failed, finished), count(most.count));
+    let (share, number) = (percent(tally.failed, finished), count(number));
     Some(language.pick(
         format!("{share} of the requests failed ({number} of them: {name})"),
         format!("{share} 的请求失败（其中 {number} 个：{name}）"),

@@ -225,11 +225,10 @@ function showVerdict() {
   box.hidden = !verdict && !held;
   if (box.hidden) return;
   const tone = verdict?.tone || "unsure";
-  let title = (language === "zh" ? verdict?.title_zh : verdict?.title) || "";
+  const title = held ? words.over : language === "zh" ? verdict.title_zh : verdict.title;
   box.className = `verdict ${tone}`;
   const texts = held ? (language === "zh" ? run.report.verdicts_zh : held).join(" ")
     : language === "zh" ? verdict.text_zh : verdict.text;
-  if (held) title = words.over;
   box.replaceChildren(element("h2", {}, title), element("p", {}, texts || ""));
 }
 

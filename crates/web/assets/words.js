@@ -20,8 +20,6 @@ const EN = {
   failure_table: "Failures", slowest: "Slowest requests", trace: "trace", status: "status", thresholds: "Thresholds", holds: "holds",
   crossed: "crossed", value: "value", downloads: "Download", steps_csv: "Steps (CSV)", intervals_csv: "Intervals (CSV)",
   failures_csv: "Failures (CSV)", json: "Report (JSON)", html: "Report (HTML)", after: "when the run is over",
-  good: "Plan kept", target: "The target was the limit", users_limit: "The users were the limit", bad: "Spoiled: this machine was the limit",
-  unsure: "No verdict", link: "The network was the limit", not_met: "Thresholds not met", nothing: "Nothing succeeded",
   lateness: "lateness p99", in_flight: "in flight",
   at_least: "≥ ", so_far: "so far", workers: "Workers", worker: "worker", share: "share of the load", started: "started",
   was_lost: "was lost",
@@ -47,8 +45,6 @@ const ZH = {
   failure_table: "失败", slowest: "最慢的请求", trace: "trace", status: "状态", thresholds: "阈值", holds: "满足",
   crossed: "超出", value: "实际值", downloads: "下载", steps_csv: "步骤（CSV）", intervals_csv: "各周期（CSV）",
   failures_csv: "失败（CSV）", json: "报告（JSON）", html: "报告（HTML）", after: "压测结束后可用",
-  good: "计划已达成", target: "瓶颈在被测服务", users_limit: "瓶颈在用户数", bad: "结果不可信：瓶颈在压测机",
-  unsure: "无法判断", link: "瓶颈在网络", not_met: "未达到阈值", nothing: "没有一个请求成功",
   lateness: "调度延迟 p99", in_flight: "在途",
   at_least: "≥ ", so_far: "截至目前", workers: "工作进程", worker: "工作进程", share: "负载占比", started: "发起", was_lost: "曾失联",
 };

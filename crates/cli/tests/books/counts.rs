@@ -165,7 +165,7 @@ pub(crate) fn verdict(ran: &Ran, wrong: &mut Complaints) {
     let is_either = end == End::Hopeless && load.is_open();
     wrong.unless(*said == stopped || is_either, || format!("stopped is {said}, not {stopped}"));
     let (limit, is_spoiled) =
-        (ran.report["verdict"]["limit"].as_str().unwrap_or("missing"), &ran.report["verdict"]["is_spoiled"]);
+        (ran.report["verdict"]["kind"].as_str().unwrap_or("missing"), &ran.report["verdict"]["is_spoiled"]);
     let text = ran.report["verdict"]["text"].as_str().unwrap_or("").to_owned();
     let fits = if end.is_ours() {
         limit == "generator" && *is_spoiled == true

@@ -41,7 +41,7 @@ const LIES: [Lie; 19] = [
     ("/intervals/1/started", more),
     ("/intervals/1/users", |_| json!(9)),
     ("/stopped", |_| json!(true)),
-    ("/verdict/limit", |_| json!("target")),
+    ("/verdict/kind", |_| json!("target")),
     ("/times/succeeded/service_time/p50_ns", no_time),
     ("/times/succeeded/response_time/p90_ns", no_time),
     ("/times/succeeded/response_time/max_ns", no_time),

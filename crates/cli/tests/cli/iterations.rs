@@ -116,7 +116,7 @@ fn whoever_was_stopped_early_kept_no_plan() {
         let (page, ended) = interrupted(&words, is_twice);
         assert_eq!(ended.status.code(), Some(130), "{ended:?} {page}");
         assert!(page.contains("stopped before the end") && !page.contains("was kept"), "{page}");
-        assert_ne!(report()["verdict"]["limit"], "plan_kept");
+        assert_ne!(report()["verdict"]["kind"], "plan_kept");
     }
     // The last start before the stop is of the time until the next would have come.
     let url = served.url("/");

@@ -193,7 +193,7 @@ impl Bereft {
         assert_eq!(status.code(), Some(1), "it is not what was planned: {}", String::from_utf8_lossy(&out));
         let report: Value = serde_json::from_slice(&out).expect("JSON");
         is_sound(&report, 3);
-        assert_eq!(report["verdict"]["limit"], "workers");
+        assert_eq!(report["verdict"]["kind"], "workers");
         let each = report["workers"]["each"].as_array().expect("a list");
         assert_eq!(each.iter().filter_map(|one| one["losses"].as_u64()).sum::<u64>(), 1, "{each:#?}");
         assert!(self.workers.iter().all(|pid| !is_there(*pid)), "nobody is left");

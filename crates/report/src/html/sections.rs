@@ -89,7 +89,10 @@ fn planned(report: &Value, page: &Markup) -> String {
 
 fn verdict(report: &Value, page: &mut Markup) {
     let verdict = &report["verdict"];
-    let (class, word) = (text(verdict, "/tone").to_owned(), said(verdict, "title", page).to_owned());
+    let or = |text: &str, other: &str| if text.is_empty() { other.to_owned() } else { text.to_owned() };
+    // A report of an earlier version has neither.
+    let class = or(text(verdict, "/tone"), "unsure");
+    let word = or(said(verdict, "title", page), page.pick("No verdict", "无法判断"));
     page.raw(&format!("<section class=\"verdict {class}\">\n"));
     page.element("h2", &word);
     let line = said(&report["verdict"], "text", page).to_owned();

@@ -24,7 +24,7 @@ fn report(steps: usize) -> Value {
         "scenarios": [{"name": "main", "steps": steps, "transactions": []}],
         "failures": [{"reason": "status", "detail": null, "count": 45, "remedy": "look", "remedy_zh": "请查看"}],
         "thresholds": [{"threshold": "p99(response_time) < 100ms", "holds": false, "value": 5e6, "unit": "ns", "at_least": false}],
-        "verdict": {"limit": "target", "is_spoiled": false, "text": "the target", "text_zh": "瓶颈在被测服务"},
+        "verdict": {"kind": "target", "tone": "bad", "title": "Thresholds not met", "title_zh": "未达到阈值", "is_spoiled": false, "text": "the target", "text_zh": "瓶颈在被测服务"},
         "notes": [{"kind": "refused", "text": "a note", "text_zh": "备注"}],
     })
 }

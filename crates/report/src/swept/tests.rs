@@ -59,10 +59,10 @@ fn a_table_and_a_grid() {
     assert_eq!(
         text,
         "\nconnections  keepalive   requests/s      least to most        p50        p99     failed  limit\n\
-         1            on                 510          500 - 520     1.05ms     2.10ms      0.00%  the users of the load  <- best\n\
-         1            off                300          300 - 300     2.00ms     4.00ms      0.00%  the users of the load\n\
+         1            on                 510          500 - 520     1.05ms     2.10ms      0.00%  unknown  <- best\n\
+         1            off                300          300 - 300     2.00ms     4.00ms      0.00%  unknown\n\
          8            on               4,000      4,000 - 4,000     1.50ms     3.00ms      0.00%  onrush on this machine !1\n\
-         8            off                900          900 - 900     4.50ms     9.00ms      0.00%  the users of the load\n\
+         8            off                900          900 - 900     4.50ms     9.00ms      0.00%  unknown\n\
          \nrequests/s, median:\n\
          connections \\ keepalive          on        off\n\
          1                               510        300\n\

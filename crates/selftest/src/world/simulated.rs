@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::ops::ControlFlow;
 
 use driver::sim::{Faults, Host, Network, SimDriver};
-use engine::{Interval, RunResult, SteppedRun, StopHandle};
+use engine::{Interval, Probe, ProbeWish, Probing, RunResult, SteppedRun, StopHandle};
 use metrics::Distribution;
 use pacing::Nanos;
 use plan::Plan;
@@ -68,6 +68,39 @@ impl SimulatedWorld {
         observe: impl FnMut(&Interval<'_>),
     ) -> Result<RunResult, SelftestError> {
         self.run_with(plan, threads, happens, &StopHandle::default(), observe)
+    }
+
+    /// The same, and half of its users go on for a moment where that tells something.
+    ///
+    /// # Errors
+    /// A simulated driver does not work.
+    pub fn run_and_probe(
+        &mut self,
+        plan: &Plan,
+        threads: usize,
+        happens: &Happens,
+        observe: impl FnMut(&Interval<'_>),
+    ) -> Result<RunResult, SelftestError> {
+        let mut result = self.run(plan, threads, happens, observe)?;
+        if result.verdict.wants_probe() {
+            let probed = Probing::of(plan, &result, ProbeWish::Safe);
+            let probed = probed
+                .map(|probing| self.probe(probing, threads))
+                .map_or_else(|why| Ok(Err(why)), |done| done.map(Ok))?;
+            result.learn(probed);
+        }
+        Ok(result)
+    }
+
+    fn probe(&mut self, mut probing: Probing, threads: usize) -> Result<Probe, SelftestError> {
+        let Some(plan) = probing.plan().cloned() else { return Ok(probing.finish(None)) };
+        let stop = StopHandle::default();
+        let done = self.run_with(&plan, threads, &Happens::default(), &stop, |interval| {
+            if probing.take(interval) {
+                stop.abort();
+            }
+        })?;
+        Ok(probing.finish(Some(&done)))
     }
 
     /// The same of a load that its observer may stop.

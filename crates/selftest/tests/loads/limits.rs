@@ -20,17 +20,34 @@ fn the_target_is_accused() {
     assert!(words.starts_with(begins) && words.contains(&format!("{dropped} starts were dropped")), "{words}");
 }
 
-/// 50 users who wait 20 ms for each answer make 2,500/s, and no target can change that. A way there and back takes 0.04 to 0.12 ms.
+/// 50 users who wait 20 ms for each answer make 2,500/s, and half of them half of that: no target can change it. A way there and back
+/// takes 0.04 to 0.12 ms.
 #[test]
 fn the_users_are_the_limit() {
     let shown = Shown::plainly("/delay/20", &[("-c", "50"), ("-z", "4s")]);
-    assert_eq!(shown.limit(), "users");
-    for figure in ["/requests_per_s", "/verdict/users_can_per_s"] {
-        let per_s = shown.number(figure);
-        assert!((2_475.0..=2_500.0).contains(&per_s), "{figure}: {per_s}");
-    }
+    assert_eq!((shown.limit(), &shown.report["verdict"]["evidence"]), ("below", &"probe".into()));
+    let per_s = shown.number("/requests_per_s");
+    assert!((2_475.0..=2_500.0).contains(&per_s), "{per_s}");
+    let share = shown.number("/verdict/figures/rate_share");
+    assert!((0.49..=0.51).contains(&share), "{share}");
     let words = shown.words();
-    assert!(words.starts_with("the users were the limit: 50 users / 20.1ms = 2,4"), "{words}");
+    assert!(
+        words.contains("/s: half of the users got 50% of the rate; whether more give more was not tried"),
+        "{words}"
+    );
+}
+
+/// Four at a time, 20 ms each on average: half of 40 users get all of it, and what they ask for is in no figure of the load.
+#[test]
+fn half_of_the_users_tell_a_target_at_its_limit() {
+    let shown = Shown::plainly("/queue/4/20", &[("-c", "40"), ("-z", "4s")]);
+    assert_eq!((shown.limit(), &shown.report["verdict"]["evidence"]), ("target", &"probe".into()));
+    assert_eq!(shown.number("/verdict/probe/users"), 20.0);
+    let [started, succeeded] = ["started", "succeeded"].map(|name| shown.count(name));
+    assert!(started == succeeded && (740..=900).contains(&succeeded), "{started} {succeeded}");
+    assert!(shown.number("/verdict/probe/requests") > 30.0);
+    let words = shown.words();
+    assert!(words.starts_with("the target is at its limit, ") && words.contains("more users only wait"), "{words}");
 }
 
 #[test]
@@ -54,14 +71,16 @@ fn a_backlog_in_flight_accuses_the_target() {
     assert_eq!((slow.limit(), &slow.report["verdict"]["backlog"]), ("plan_kept", &serde_json::Value::Null));
 }
 
-/// A connection that waits 5 ms for each answer carries 200/s: what was asked beyond it is no fault of the target.
+/// A connection that waits 5 ms for each answer carries 200/s: what was asked beyond it is no fault of the target, as far as is known.
 #[test]
 fn too_few_connections_are_told_from_a_slow_target() {
     let shown = Shown::plainly("/delay/5", &[("-q", "500"), ("-c", "1"), ("-z", "2s")]);
-    assert_eq!(shown.limit(), "users");
+    assert_eq!((shown.limit(), &shown.report["verdict"]["figures"]["reason"]), ("unknown", &"all_busy".into()));
     let words = shown.words();
-    let begins = "the connections were the limit: 1 connection / 5.0";
-    assert!(words.starts_with(begins) && words.contains("/s at most, but 500/s were requested; raise -c"), "{words}");
+    assert!(
+        words.ends_with("starts waited for one of 1 connection; whether more of them give more is not known: try -c 2"),
+        "{words}"
+    );
 }
 
 /// A target that hangs through the warm-up is measured as nothing, and nothing meets a threshold.
