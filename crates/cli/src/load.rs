@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engine::{Lookout, ProbeWish, Resolved, RunError, RunOptions, RunResult, Running, StopHandle, Supplies, Told};
+use engine::{Lookout, Resolved, RunError, RunOptions, RunResult, Running, StopHandle, Supplies, Told};
 use export::Export;
 use figures::{Note, Run, RunInput};
 use metrics::Threshold;
@@ -23,7 +23,7 @@ use crate::stop_file::StopFile;
 use crate::supplies::supplies;
 use crate::watching::Watching;
 use crate::wishes::Wishes;
-use crate::{grpc, judging, machine, masking, probe, signals, stopping, usage, workers};
+use crate::{grpc, judging, machine, masking, probe, probing, signals, stopping, usage, workers};
 
 /// More threads than any machine has cores.
 const THREADS_MAX: u64 = 1_024;
@@ -136,6 +136,7 @@ impl Load {
         let exports = exports.map_err(|text| self.refuse(&text, Exit::Usage))?;
         let keep = KeepWish::of(&args.keep, args.file().is_some(), self.view.language)
             .map_err(|text| self.refuse(&text, Exit::Usage))?;
+        let probe = probing::wish(args, self.view.language).map_err(|text| self.refuse(text, Exit::Usage))?;
         Ok(Wishes {
             tracing,
             names_traces: args.log.names_traces,
@@ -145,19 +146,7 @@ impl Load {
             file: None,
             thresholds,
             is_strict: args.strict,
-            probe: match (args.probe, args.no_probe) {
-                (true, true) => {
-                    let text = self
-                        .view
-                        .language
-                        .pick("--probe and --no-probe cannot be given together", "--probe 和 --no-probe 不能同时使用");
-                    return Err(self.refuse(text, Exit::Usage));
-                }
-                (true, false) => ProbeWish::Always,
-                (false, true) => ProbeWish::Never,
-                (false, false) if args.file().is_some() => ProbeWish::Asked,
-                (false, false) => ProbeWish::Safe,
-            },
+            probe,
             hdr_file: args.hdr.clone(),
             keep,
             exports,
@@ -302,11 +291,11 @@ impl Load {
             live.show_failures(self.showing(&plan, wishes));
         }
         let plan = Arc::new(plan);
-        let mut was_asked_before = false;
+        let mut was_asked = false;
         let carried = observed(&plan, options.clone(), &stop, &mut live).and_then(|mut result| {
-            was_asked_before = asked.is_asked();
-            engine::probe(&plan, &options, &mut result, wishes.probe, &stop)?;
-            Ok(result)
+            // A Ctrl-C that comes later ends the probe, or the wait for exports, and not the run.
+            was_asked = asked.is_asked() || stop_file.has_come();
+            engine::probe(&plan, &options, &mut result, wishes.probe, &stop).map(|()| result)
         });
         let result = match carried {
             Ok(result) => result,
@@ -327,8 +316,6 @@ impl Load {
         let input = if let Some(past) = &wishes.past { past.correct(input) } else { input };
         let changes = live.take_changes();
         let run = Run::of(RunInput { thresholds: &wishes.thresholds, notes, changes, ..input });
-        // A Ctrl-C that comes later ends the wait for exports, and not the run.
-        let was_asked = was_asked_before || stop_file.has_come();
         let (wrote, is_worse) = live.finish(&run);
         let is_logged = writing.is_none_or(|writing| writing.finish(self.view.language));
         let wrote = if is_logged { wrote } else { Wrote::Failed };

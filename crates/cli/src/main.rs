@@ -43,6 +43,7 @@ mod page;
 mod past;
 mod play;
 mod probe;
+mod probing;
 mod progress;
 mod quiet;
 #[cfg(test)]

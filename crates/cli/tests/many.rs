@@ -69,7 +69,7 @@ fn io_uring_holds_them_and_poll_says_why_it_cannot() {
 
     // Twice as many as poll has descriptors for: the others fail at once.
     let (users, url) = (2 * LIMIT, &served.url);
-    let output = limited(&format!("--driver poll -c {users} -z 200ms -t 1h --quiet {url}/")).output();
+    let output = limited(&format!("--driver poll -c {users} -n {users} -t 1h --quiet {url}/")).output();
     let output = output.expect("bash starts");
     let page = String::from_utf8_lossy(&output.stdout);
     let line = page.lines().find(|line| line.contains("no-descriptor")).unwrap_or_else(|| panic!("{page}"));

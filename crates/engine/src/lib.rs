@@ -14,6 +14,7 @@ mod crew;
 mod error;
 mod faults;
 mod going;
+mod halving;
 mod hold;
 #[cfg(test)]
 mod idle;
@@ -23,6 +24,7 @@ mod meetings;
 pub mod pages;
 mod places;
 mod probe;
+mod probed;
 mod program;
 mod purse;
 mod reflect;
@@ -50,6 +52,7 @@ pub use afar::{Books, Muster, PartEnd, SceneEnded, WorkerResult};
 pub use control::{Control, Lease, Refused, StopHandle, Wanted};
 pub use error::{RunError, TeamFault};
 pub use faults::call_status;
+pub use halving::{Answer, Seen as SeenOfPart, Steady};
 pub use hold::{
     HoldBegun, HoldEnd, HoldEnding, HoldInterval, HoldNews, HoldOptions, HoldOrder, HoldPart, HoldResult, HoldTeam,
     HoldTeller, Holding, KeptHold, LateThread, MemoryUse, PartMemory, StoppedOpening,
@@ -57,8 +60,8 @@ pub use hold::{
 pub use lookout::{LogBatch, LogPipe, LogReader, LogWish, Lookout};
 pub use meetings::{Met, Release};
 pub use places::{Places, PlacesError};
-pub use probe::rule::{Answer, Seen as SeenOfPart, Steady};
-pub use probe::{NotTried, Probe, ProbeWish, Probing, probe};
+pub use probe::{Probing, probe};
+pub use probed::{NotTried, Probe, ProbeWish};
 pub use reflect::{ReflectError, describe, describe_all, list_services};
 pub use resolve::{ResolveError, Resolved, STRANGERS_SHOWN_MAX, Stranger, addresses_of, resolve};
 pub use run::{

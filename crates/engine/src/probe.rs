@@ -4,7 +4,6 @@
 //! It is a run of its own, with nothing of it in any figure of the load. Its users are new, and counted from when each has had an
 //! answer on average.
 
-pub(crate) mod rule;
 #[cfg(test)]
 mod tests;
 
@@ -17,11 +16,11 @@ use plan::{Budget, Load, Plan, Request, Scenario, UserShape};
 
 use crate::control::StopHandle;
 use crate::error::RunError;
+use crate::halving::{self, Answer, Responses, Seen, Steady};
 use crate::lookout::Lookout;
+use crate::probed::{NotTried, Probe, ProbeWish};
 use crate::run::{Interval, RunOptions, RunResult, Running, Told};
 use crate::slices::Slice;
-use crate::verdict::{Known, Limit, Part, Unknown};
-use rule::{Answer, Responses, Seen, Steady};
 
 /// What ended is counted in stretches of this length.
 const SLICE: Nanos = Nanos::from_millis(10);
@@ -38,104 +37,6 @@ const CONNECT_SPAN: Nanos = Nanos::from_millis(1_000);
 const SAFE: [&str; 3] = ["GET", "HEAD", "OPTIONS"];
 /// Users that change in this last part of a load are not the same to its end.
 const STEADY_PART: u64 = 8;
-
-/// Who wants it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ProbeWish {
-    /// Where it changes nothing of what the target keeps.
-    #[default]
-    Safe,
-    /// Where it was asked for, which nobody did.
-    Asked,
-    /// Whatever it changes there.
-    Always,
-    /// Not at all.
-    Never,
-}
-
-/// Why half of the users did not go on alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NotTried {
-    /// Nobody has asked yet.
-    NotYet,
-    /// Nobody wanted it.
-    Unwanted,
-    /// The load is bounded by a number.
-    Counted,
-    /// It was stopped before its end.
-    Stopped,
-    /// It is of a file that says nothing of it.
-    Unasked,
-    /// It asks for what may change the target.
-    Unsafe,
-    /// There is one user.
-    OneUser,
-    /// Users came or went shortly before the end.
-    UsersChanged,
-    /// Others carried it out.
-    Elsewhere,
-    /// Several scenarios ran side by side.
-    Several,
-    /// Rows that are used once, users that wait for each other, or what users do before their first iteration.
-    Once,
-}
-
-impl NotTried {
-    /// A stable name for reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::NotYet => "not_tried",
-            Self::Unwanted => "unwanted",
-            Self::Counted => "counted",
-            Self::Stopped => "stopped",
-            Self::Unasked => "unasked",
-            Self::Unsafe => "unsafe",
-            Self::OneUser => "one_user",
-            Self::UsersChanged => "users_changed",
-            Self::Elsewhere => "workers",
-            Self::Several => "scenarios",
-            Self::Once => "once",
-        }
-    }
-}
-
-/// What half of the users came to.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Probe {
-    /// How many went on.
-    pub users: u64,
-    /// Of how many.
-    pub of: u64,
-    /// Requests that they began: in no figure of the load.
-    pub started: u64,
-    /// How long they took.
-    pub span: Nanos,
-    /// The rate before that they are held against; `None` where it did not stay the same.
-    pub before: Option<Steady>,
-    /// What they say; `None` when they got too few answers.
-    pub seen: Option<Seen>,
-    /// Their mean response time as a share of the one before.
-    pub time: Option<f64>,
-}
-
-impl Probe {
-    /// Who was the limit, and how that is known.
-    pub(crate) fn concluded(&self) -> (Limit, Known) {
-        let unknown = |why| (Limit::Unknown, Known::Nothing(why));
-        if self.before.is_none() {
-            return unknown(Unknown::Unsteady);
-        }
-        let Some(Seen { answer, share }) = self.seen else { return unknown(Unknown::TooFewAnswers) };
-        let kept = self.users as f64 / self.of.max(1) as f64;
-        let part = Part { kept, rate: share, time: self.time, is_refused: answer == Answer::Refuses };
-        match answer {
-            Answer::AtLimit | Answer::Refuses => (Limit::Target, Known::Probe(part)),
-            Answer::Below => (Limit::Below, Known::Probe(part)),
-            Answer::Differing => unknown(Unknown::Differing),
-            Answer::Unsure => unknown(Unknown::Unsure(part)),
-        }
-    }
-}
 
 /// A probe that goes on: what it does, and what it has seen.
 pub struct Probing {
@@ -171,7 +72,7 @@ impl Probing {
             return Err(NotTried::Unasked);
         }
         if wish == ProbeWish::Safe && !scenario.steps.iter().all(|step| is_safe(&step.request) && step.talk.is_none()) {
-            return Err(NotTried::Unsafe);
+            return Err(NotTried::Changing);
         }
         let does_once = scenario.program.has_apart() || !scenario.program.meetings().is_empty();
         if does_once || !result.used_up.is_empty() || *shape == UserShape::Rendezvous {
@@ -243,7 +144,7 @@ impl Probing {
         let next = (self.next_look as f64 * LOOK_FACTOR) as usize;
         self.next_look = next.next_multiple_of(FIRST_LOOK);
         let kept = self.probe.users as f64 / self.probe.of.max(1) as f64;
-        self.probe.seen = rule::compare(&before, kept, self.responses, counted, SLICE).or(self.probe.seen);
+        self.probe.seen = halving::compare(&before, kept, self.responses, counted, SLICE).or(self.probe.seen);
         let is_sure = |seen: Seen| matches!(seen.answer, Answer::AtLimit | Answer::Below | Answer::Refuses);
         is_over || self.probe.seen.is_some_and(is_sure)
     }

@@ -28,7 +28,7 @@ use crate::control::{Lease, StopHandle};
 use crate::error::RunError;
 use crate::lookout::Lookout;
 use crate::meetings::Met;
-use crate::probe::{NotTried, Probe};
+use crate::probed::{NotTried, Probe};
 use crate::slices::Slices;
 use crate::spent::ShardUse;
 use crate::supplies::{Supplies, UsedUp};

@@ -15,6 +15,7 @@ mod interval;
 mod iterations;
 mod parts;
 mod run;
+mod stalls;
 mod standing;
 mod tally;
 #[cfg(test)]
@@ -28,7 +29,8 @@ pub use held::{Held, HeldInput, HeldInterval, HeldTally, Owed, OwedBy};
 pub use interval::{Added, Interval};
 pub use iterations::Iterations;
 pub use parts::{ScenarioPart, StepPart};
-pub use run::{Behind, Close, Hidden, HostFacts, Judged, Recorded, Run, RunInput, Stalled, part_names, seen_of_part};
+pub use run::{Behind, Close, HostFacts, Judged, Recorded, Run, RunInput, part_names, seen_of_part};
+pub use stalls::{Hidden, Stalled};
 pub use standing::Standing;
 pub use tally::{FailureCount, Tally};
 pub use times::{At, Bar, ClassTimes, MeasureTimes, Quantile, Spoiled, Spread, Times, histogram};

@@ -17,6 +17,7 @@ use wire::tls::Refused;
 
 use crate::asked::{Asked, asks_each};
 use crate::iterations::{Iterations, rounds};
+use crate::stalls::{Hidden, Stalled};
 use crate::times::{Spoiled, histogram};
 use crate::{Bar, Changed, ClassTimes, MeasureTimes, Note, ScenarioPart, Tally, Times, per_second};
 
@@ -24,9 +25,6 @@ use crate::{Bar, Changed, ClassTimes, MeasureTimes, Note, ScenarioPart, Tally, T
 const DIFFERENCE_MIN_NS: u64 = 1_000_000;
 /// Its parts explain a difference when they come to this share of it.
 const EXPLAINED_SHARE_MIN: f64 = 0.8;
-/// A slowest time so many times the mean, and so long, was a stall.
-const STALL_FACTOR: f64 = 10.0;
-const STALL_MIN_NS: u64 = 100_000_000;
 
 /// What the machine says when a run is over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -96,24 +94,6 @@ pub struct Behind {
     pub wait_ns: u64,
     /// 99th percentile of the lateness.
     pub lateness_ns: u64,
-}
-
-/// What a closed load never started, because its users waited for one that was slow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hidden {
-    /// The slowest answer.
-    pub slowest_ns: u64,
-    /// Requests that would have met it, at most.
-    pub requests: u64,
-}
-
-/// Stalls of our own that are in the times.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stalled {
-    /// Exchanges that contain one.
-    pub covered: u64,
-    /// How long the thread that stood still longest did so.
-    pub stalled_ns: u64,
 }
 
 /// Histograms, for views that need more than the percentiles of all.
@@ -475,26 +455,6 @@ impl Behind {
         // Percentiles do not add: the slowest to connect need not be the slowest to be answered.
         let is_explained = (wait_ns + lateness_ns) as f64 >= behind_ns as f64 * EXPLAINED_SHARE_MIN;
         (is_news && is_explained).then_some(Self { behind_ns, wait_ns, lateness_ns })
-    }
-}
-
-impl Hidden {
-    /// A closed load starts nothing while it waits.
-    fn of(total: &Snapshot, succeeded: &Timings, plan: &Plan) -> Option<Self> {
-        let users: u64 = plan.scenarios.iter().map(plan::Scenario::users).sum();
-        let service = succeeded.of(Measure::Service);
-        // What a stall of ours made of an answer says nothing of the target.
-        let (slowest_ns, mean) = (service.max_without(total.covered())?, service.mean()?);
-        let is_stall = slowest_ns >= STALL_MIN_NS && (slowest_ns as f64) >= STALL_FACTOR * mean;
-        is_stall.then(|| Self { slowest_ns, requests: (users as f64 * slowest_ns as f64 / mean) as u64 })
-    }
-}
-
-impl Stalled {
-    fn of(total: &Snapshot, shards: &[ShardUse]) -> Option<Self> {
-        let covered = total.counts.covered_responses().max(total.covered_count());
-        let stalled_ns = shards.iter().map(|spent| spent.stalled_ns).max().unwrap_or(0);
-        (covered > 0).then_some(Self { covered, stalled_ns })
     }
 }
 

@@ -30,7 +30,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
     flag("probe", Kind::Switch, modes::RUN).help(
         "Let half of the users go on for up to 2s (or a tenth) behind the measured time, to see whether the target is at its limit, also where requests may change it, and in files [default: with GET, HEAD and OPTIONS]",
-        "测量结束后让一半的用户继续最多 2 秒（或十分之一的时长），以判断被测服务是否已达上限；请求可能改变服务时和场景文件中也这样做 [默认：仅 GET、HEAD 和 OPTIONS]",
+        "测量结束后让一半的用户继续最多 2 秒（或十分之一的时长），以判断被测服务是否已达上限；请求可能改变服务时和场景文件中也这样做 [默认：仅用于不改变服务的请求方法]",
     ),
     flag("no-probe", Kind::Switch, modes::RUN).help(
         "Send nothing behind the measured time",

@@ -1,7 +1,7 @@
 //! Where the number in flight changed while the load ran, rates say what a part of it would get.
 
 use super::known::Part;
-use crate::probe::rule::{Answer, Sample, compare_samples};
+use crate::halving::{Answer, Sample, compare_samples};
 use crate::slices::{Slice, Slices};
 
 /// As much in flight as there was at most, nearly.

@@ -2,7 +2,7 @@
 
 use pacing::Nanos;
 
-use crate::probe::NotTried;
+use crate::probed::NotTried;
 
 /// How the conclusion is known.
 #[derive(Clone, Debug, PartialEq)]

@@ -240,7 +240,7 @@ fn not_tried(why: NotTried, language: Language) -> &'static str {
             "half of the users are tried in a file when it is asked for: --probe, or probe: true under run",
             "场景文件需要明确要求才会用一半的用户试探：--probe，或 run 下的 probe: true",
         ),
-        NotTried::Unsafe => (
+        NotTried::Changing => (
             "half of the users were not tried, since these requests may change the target; --probe tries them",
             "这些请求可能改变被测服务，因此没有用一半的用户试探；--probe 可以试探",
         ),

@@ -77,7 +77,7 @@ fn the_host_that_failed_is_named() {
                 let ended = output(&[&usual[..], &[&url]].concat());
                 let (all, notes) = (text(&ended.stdout), text(&ended.stderr));
                 let (summary, shown) = all.split_once(title).unwrap_or_else(|| panic!("{all}"));
-                let line = summary.lines().find(|line| line.contains(reason)).expect("a line of the failure");
+                let line = summary.lines().rfind(|line| line.contains(reason)).expect("a line of the failure");
                 if *reason != "closed-early" {
                     assert!(line.contains(place.as_str()), "{line}");
                     assert!(notes.is_empty() || notes.contains(place.as_str()), "{notes}");
@@ -115,7 +115,7 @@ fn the_dead_one_of_several_targets_is_named() {
         for language in ["en", "zh"] {
             let ended = output(&["-c", "1", "-n", "3", "--driver", driver, "--lang", language, "-p", &path]);
             let (all, notes) = (text(&ended.stdout), text(&ended.stderr));
-            let line = all.lines().find(|line| line.contains("connect-refused")).expect("a line of the failure");
+            let line = all.lines().rfind(|line| line.contains("connect-refused")).expect("a line of the failure");
             let living = served.url.trim_start_matches("http://");
             assert!(line.contains(&place) && !line.contains(living), "{line}");
             assert!(notes.contains(&place) && !notes.contains(living), "{notes}");

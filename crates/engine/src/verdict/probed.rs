@@ -1,0 +1,23 @@
+//! What half of the users say of the target.
+
+use super::Limit;
+use super::known::{Known, Part, Unknown};
+use crate::halving::{Answer, Seen};
+use crate::probed::Probe;
+
+/// Who was the limit, and how that is known.
+pub(super) fn concluded(probe: &Probe) -> (Limit, Known) {
+    let unknown = |why| (Limit::Unknown, Known::Nothing(why));
+    if probe.before.is_none() {
+        return unknown(Unknown::Unsteady);
+    }
+    let Some(Seen { answer, share }) = probe.seen else { return unknown(Unknown::TooFewAnswers) };
+    let kept = probe.users as f64 / probe.of.max(1) as f64;
+    let part = Part { kept, rate: share, time: probe.time, is_refused: answer == Answer::Refuses };
+    match answer {
+        Answer::AtLimit | Answer::Refuses => (Limit::Target, Known::Probe(part)),
+        Answer::Below => (Limit::Below, Known::Probe(part)),
+        Answer::Differing => unknown(Unknown::Differing),
+        Answer::Unsure => unknown(Unknown::Unsure(part)),
+    }
+}

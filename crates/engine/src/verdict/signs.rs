@@ -1,0 +1,113 @@
+//! What was seen, and says by itself what the target or the users were about.
+
+use metrics::{Counter, Failure, Measure, Timings};
+use pacing::Nanos;
+use plan::Load;
+
+use super::Evidence;
+use super::known::{Gaps, Held, Known};
+
+/// Users that pause, and of whose iterations the target has less than this share, hold their pace.
+const TARGET_SHARE_MAX: f64 = 0.5;
+/// Iterations that begin so often are those that a pace asks for, but for the last ones.
+const PACE_SHARE_MIN: f64 = 0.99;
+/// Requests that waited for a connection for this share of their time had too few of them.
+const WAIT_SHARE_MIN: f64 = 0.5;
+/// The share of answers that refuse what is too much, from which on it is told.
+const REFUSED_SHARE_MIN: f64 = 0.01;
+/// A user whose answer did not come for this share of the measured time was left out.
+const STARVED_SHARE: u64 = 2;
+/// The others had so many answers each meanwhile.
+const STARVED_OTHERS_MIN: u64 = 10;
+/// Statuses that say that there is too much to do.
+const REFUSING: [u16; 2] = [429, 503];
+
+/// What failed in a way that says what the target was about.
+pub(super) fn of_failures(evidence: &Evidence<'_>, gaps: Option<Gaps>) -> Option<Known> {
+    let counts = &evidence.total.counts;
+    if let Some(gaps) = gaps {
+        return Some(if gaps.refused > 0 { Known::Outage(gaps) } else { Known::StoodStill(gaps) });
+    }
+    if let Some(known) = starved(evidence) {
+        return Some(known);
+    }
+    let is_failing = counts.failures().any(|(failure, count)| failure == Failure::Status && count > 0);
+    let most = |(status, refused): &(u16, u64)| (*refused, *status);
+    let (status, refused) = counts.statuses().filter(|(status, _)| REFUSING.contains(status)).max_by_key(most)?;
+    let is_told = is_failing && refused as f64 > REFUSED_SHARE_MIN * counts.finished() as f64 && counts.succeeded() > 0;
+    let served_per_s = counts.succeeded() as f64 / evidence.wall.as_secs_f64();
+    is_told.then_some(Known::Refusals { status, refused, served_per_s })
+}
+
+/// Users of a closed load that had to wait for most of it, while the others had answer after answer.
+fn starved(evidence: &Evidence<'_>) -> Option<Known> {
+    let (Load::Closed { duration: Some(duration), .. }, None) = (&evidence.scenario.load, evidence.asked_per_s) else {
+        return None;
+    };
+    let long_ns = Nanos::from(*duration).0 / STARVED_SHARE;
+    let unfinished = evidence.total.unfinished();
+    let users = unfinished.of(Measure::Response).count_between(long_ns, u64::MAX);
+    let of = evidence.scenario.users();
+    let others = of.checked_sub(users).filter(|others| *others > 0)?;
+    let is_left_out = users > 0 && evidence.total.counts.answers() >= STARVED_OTHERS_MIN * others;
+    is_left_out.then_some(Known::Starved { users, of })
+}
+
+/// Users of a closed load that did what their pace or their pauses asked for, while the target had little of their time.
+pub(super) fn held(evidence: &Evidence<'_>, all: &Timings) -> Option<Held> {
+    let scenario = evidence.scenario;
+    if scenario.every.is_none() && !scenario.program.pauses() {
+        return None;
+    }
+    let held = of_users(evidence, all, evidence.users_s?)?;
+    let is_kept = match scenario.every {
+        // The last iteration of each may have begun and not ended.
+        Some(every) => {
+            let users_s = held.users * evidence.wall.as_secs_f64();
+            let iterations = held.iterations_per_s * evidence.wall.as_secs_f64();
+            iterations + held.users >= PACE_SHARE_MIN * users_s / every.as_secs_f64()
+        }
+        None => held.target_ns < TARGET_SHARE_MAX * held.iteration_ns,
+    };
+    is_kept.then_some(held)
+}
+
+/// Users of an open load that pause, and whose time the target had little of: starts wait for their pauses.
+pub(super) fn pausing(evidence: &Evidence<'_>, all: &Timings, connections: u64) -> Option<Held> {
+    let held = of_users(evidence, all, connections as f64 * evidence.wall.as_secs_f64())?;
+    (evidence.scenario.program.pauses() && held.target_ns < TARGET_SHARE_MAX * held.iteration_ns).then_some(held)
+}
+
+/// What users did who were there for so long together.
+fn of_users(evidence: &Evidence<'_>, all: &Timings, users_s: f64) -> Option<Held> {
+    let counts = &evidence.total.counts;
+    let iterations = match evidence.scenario.program.is_one_exchange() {
+        true => counts.finished(),
+        false => counts[Counter::Iterations] + counts[Counter::IterationsFailed],
+    } as f64;
+    if iterations == 0.0 || users_s <= 0.0 {
+        return None;
+    }
+    let unfinished = evidence.total.unfinished();
+    // Who waits for a start does nothing, and is in nobody's way.
+    let is_closed = evidence.asked_per_s.is_none();
+    let measure = if is_closed { Measure::Response } else { Measure::Service };
+    let with_target = [all.of(measure), unfinished.of(measure), &evidence.total.connect];
+    let with_target = &with_target[..if is_closed { 2 } else { 3 }];
+    let busy_ns = with_target.iter().map(|times| times.sum() as f64).sum::<f64>();
+    let (iteration_ns, target_ns) = (users_s * 1e9 / iterations, busy_ns / iterations);
+    let wall_s = evidence.wall.as_secs_f64();
+    Some(Held { users: users_s / wall_s, iterations_per_s: iterations / wall_s, iteration_ns, target_ns })
+}
+
+/// Requests of a closed load waited for one of the connections that users share, or for a stream.
+pub(super) fn waits(evidence: &Evidence<'_>, all: &Timings) -> Option<Known> {
+    let (scenario, sum) = (evidence.scenario, |measure| all.of(measure).sum() as f64);
+    let connections = match scenario.shared_connections {
+        Some(shared) if shared < scenario.users() => shared,
+        _ if scenario.target().streams > 1 => scenario.load.connections(),
+        _ => return None,
+    };
+    let share = sum(Measure::Wait) / sum(Measure::Response).max(1.0);
+    (share >= WAIT_SHARE_MIN).then_some(Known::Waits { connections, share })
+}
