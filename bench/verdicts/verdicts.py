@@ -31,7 +31,8 @@ ANSWERS = {"target", "fewer", "kept", "refuses", "outage", "starved", "queue", "
 ANSWERS |= {"connections", "unknown"}
 
 # What the JSON report says -> the answer that it gives. A kind that is not here is taken as it is.
-KINDS = {"plan_kept": "kept", "users": "fewer", "ports_or_descriptors": "ports"}
+KINDS = {"plan_kept": "kept", "below": "fewer", "users": "fewer", "ports_or_descriptors": "ports"}
+EVIDENCE = {"refusals": "refuses", "outage": "outage", "stalled": "outage", "starved": "starved"}
 
 # What no sentence may say where this is the answer.
 MORE = r"may give more|raise (the )?connections|they pause"
@@ -286,10 +287,8 @@ def shown(truth):
 
 def answer_of(verdict):
     """The answer that a verdict gives."""
-    said = verdict.get("kind") or verdict["limit"]
-    if "kind" not in verdict and "stopped taking connections" in verdict["text"]:
-        return "outage"  # A `limit` has no word of its own for it.
-    return KINDS.get(said, said)
+    evidence = EVIDENCE.get(verdict["evidence"]) if verdict["kind"] == "target" else None
+    return evidence or KINDS.get(verdict["kind"], verdict["kind"])
 
 
 def judged(load, kind, sentence):

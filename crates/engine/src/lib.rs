@@ -74,4 +74,4 @@ pub use spent::ShardUse;
 pub use subscribers::{Delivered, Delivery, HOLD_UP_MAX, Subscription};
 pub use supplies::{Supplies, UsedUp};
 pub use tls::{TlsError, client_tls, flag as tls_flag};
-pub use verdict::{Gaps, Growth, Held, Known, Limit, LinkUse, Part as PartOfUsers, Unknown, Verdict};
+pub use verdict::{Gaps, Growth, Held, Known, Limit, LinkUse, MachineUse, Part as PartOfUsers, Unknown, Verdict};

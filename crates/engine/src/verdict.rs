@@ -51,6 +51,9 @@ const GROWTH_MIN_S: f64 = 0.05;
 const BACKLOG_STARTS_MIN: u64 = 10;
 /// What the target left unanswered is its own doing when it is this many times what the generator was late for.
 const DWARFING: f64 = 5.0;
+/// A machine whose cores are busy for this share of the time is full; who has less than the other share has no part in it.
+const FULL_SHARE: f64 = 0.9;
+const OWN_PART_MIN: f64 = 0.1;
 /// A shorter run has no rate to speak of.
 const RUN_MIN: Nanos = Nanos::from_millis(200);
 
@@ -67,6 +70,8 @@ pub enum Limit {
     Connections,
     /// This program, or the machine it runs on, did not follow.
     Generator,
+    /// This program and the target share a machine, and it was full.
+    Machine,
     /// This host had no local port or no descriptor left.
     PortsOrDescriptors,
     /// The network interface was full.
@@ -86,6 +91,7 @@ impl Limit {
             Self::Below => "below",
             Self::Connections => "connections",
             Self::Generator => "generator",
+            Self::Machine => "machine",
             Self::PortsOrDescriptors => "ports_or_descriptors",
             Self::Link => "link",
             Self::Workers => "workers",
@@ -103,6 +109,24 @@ pub struct LinkUse {
     pub bits_per_s: u64,
     /// The busier direction of this run, as a share of the speed.
     pub share: f64,
+}
+
+/// This machine, which the target is on too.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MachineUse {
+    /// Cores that this process may use.
+    pub cores: f64,
+    /// How many of them were busy, for whomever.
+    pub busy: f64,
+    /// How many of them this process had.
+    pub own: f64,
+}
+
+impl MachineUse {
+    /// None of its cores was free, and we had a part in that.
+    fn is_full(&self) -> bool {
+        self.busy >= FULL_SHARE * self.cores && self.own >= OWN_PART_MIN * self.cores
+    }
 }
 
 /// How long a start stayed, halfway through an open load and at its end.
@@ -151,6 +175,8 @@ pub struct Verdict {
     pub service_mean_ns: Option<f64>,
     /// The interface, where it is known.
     pub link: Option<LinkUse>,
+    /// This machine, where the target is on it too.
+    pub machine: Option<MachineUse>,
     /// What piled up in an open load, when it did.
     pub growth: Option<Growth>,
     /// Exchanges that got no complete answer, whoever ended them.
@@ -169,6 +195,7 @@ pub(crate) struct Evidence<'a> {
     pub(crate) slices: &'a Slices,
     /// How long all users of a closed load were there together, in seconds; none where that is not known.
     pub(crate) users_s: Option<f64>,
+    pub(crate) machine: Option<MachineUse>,
 }
 
 impl Limit {
@@ -177,7 +204,7 @@ impl Limit {
         match self {
             Self::Workers | Self::Generator => 0,
             Self::PortsOrDescriptors => 1,
-            Self::Link => 2,
+            Self::Link | Self::Machine => 2,
             Self::Target => 3,
             Self::Connections => 4,
             Self::Unknown => 5,
@@ -229,11 +256,13 @@ impl Verdict {
             unanswered_time_share: unanswered_time_share(evidence.total),
             service_mean_ns: all.of(Measure::Service).mean(),
             link: evidence.link.clone(),
+            machine: evidence.machine,
             growth: evidence.growth.filter(Growth::is_backlog),
             unanswered: failed(&evidence.total.counts, is_unanswered),
         };
         let gaps = gaps::gaps(evidence.slices, all.of(Measure::Response).quantile(0.5).unwrap_or(0) as f64);
         (verdict.limit, verdict.known) = verdict.concluded(&evidence, &all, gaps);
+        verdict.look_at_machine();
         verdict
     }
 
@@ -244,6 +273,16 @@ impl Verdict {
                 Ok(probe) => probed::concluded(probe),
                 Err(why) => (Limit::Unknown, Known::Nothing(Unknown::NotTried(*why))),
             };
+            self.look_at_machine();
+        }
+    }
+
+    /// A target at its limit on a machine that it shares with us, and that is full, may give more on another.
+    fn look_at_machine(&mut self) {
+        let is_of_rates = matches!(self.known, Known::Counts | Known::Probe(_) | Known::Curve(_));
+        let is_full = self.machine.is_some_and(|machine| machine.is_full());
+        if self.limit == Limit::Target && is_of_rates && is_full && self.unanswered == 0 {
+            self.limit = Limit::Machine;
         }
     }
 
@@ -269,7 +308,8 @@ impl Verdict {
         let is_late = self.generator_was_late(evidence, all) && !is_link_full;
         let lost = self.lost_share(evidence).max(gap_share(evidence, gaps));
         if is_late && lost <= DWARFING * own_share(evidence, all) {
-            return (Limit::Generator, Known::Counts);
+            let is_full = self.machine.is_some_and(|machine| machine.is_full());
+            return (if is_full { Limit::Machine } else { Limit::Generator }, Known::Counts);
         }
         if is_link_full {
             return (Limit::Link, Known::Counts);

@@ -26,6 +26,9 @@ pub use link::{Link, link_to};
 pub use memory::{KernelMemory, Memory, PAGE_BYTES, kernel_memory, memory};
 pub use pipe::open_special;
 pub use sockets::{PortUse, is_own, listen_overflows, ports_to};
-pub use spent::{CpuTime, Spent, process_cpu_time, resident_bytes, spent_of, thread_cpu_ns, thread_run_delay_ns};
+pub use spent::{
+    CpuTime, MachineTime, Spent, machine_time, process_cpu_time, resident_bytes, spent_of, thread_cpu_ns,
+    thread_run_delay_ns,
+};
 pub use terminal::terminal_size;
 pub use trust::trusted_certificates;

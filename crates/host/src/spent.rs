@@ -41,6 +41,44 @@ pub fn process_cpu_time() -> CpuTime {
     CpuTime { user_ns, system_ns: total_ns - user_ns.min(total_ns) }
 }
 
+/// What all programs together had of the cores that this process may use, until now.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MachineTime {
+    /// Ticks in which the cores worked, for whomever.
+    busy: u64,
+    /// All ticks.
+    all: u64,
+}
+
+impl MachineTime {
+    /// The share of the cores that was busy since `earlier`; `None` where no tick has passed.
+    pub fn busy_share_since(self, earlier: Self) -> Option<f64> {
+        let all = self.all.saturating_sub(earlier.all);
+        (all > 0).then(|| self.busy.saturating_sub(earlier.busy) as f64 / all as f64)
+    }
+}
+
+/// What the cores did until now; `None` where the kernel does not say.
+pub fn machine_time() -> Option<MachineTime> {
+    let text = std::fs::read_to_string("/proc/stat").ok()?;
+    machine_time_of(&text, &crate::allowed_cores())
+}
+
+/// Of the lines of the kernel, which count user, nice, system, idle, iowait, irq, softirq and steal.
+fn machine_time_of(text: &str, cores: &[usize]) -> Option<MachineTime> {
+    let of_core = |line: &str| {
+        let mut fields = line.strip_prefix("cpu")?.split_whitespace();
+        let core: usize = fields.next()?.parse().ok()?;
+        let ticks: Vec<u64> = fields.take(8).map_while(|field| field.parse().ok()).collect();
+        let idle = ticks.get(3)? + ticks.get(4).unwrap_or(&0);
+        let all = ticks.iter().sum::<u64>();
+        cores.contains(&core).then_some(MachineTime { busy: all - idle, all })
+    };
+    text.lines()
+        .filter_map(of_core)
+        .reduce(|sum, core| MachineTime { busy: sum.busy + core.busy, all: sum.all + core.all })
+}
+
 /// CPU time of the calling thread until now.
 pub fn thread_cpu_ns() -> u64 {
     read_clock(ClockId::ThreadCPUTime)
@@ -89,4 +127,21 @@ fn user_share() -> Option<f64> {
     let mut fields = text.rsplit_once(')')?.1.split_whitespace().skip(11);
     let (user, system): (f64, f64) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
     (user + system > 0.0).then(|| user / (user + system))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cores_that_may_be_used_are_counted() {
+        let text = "cpu  9 9 9 9\ncpu0 10 0 10 70 10 0 0 0 5 0\ncpu1 40 0 40 10 0 5 5 0 0 0\ncpu2 1 1 1 1\nintr 5\n";
+        let both = machine_time_of(text, &[0, 1]).expect("two cores");
+        assert_eq!(both, MachineTime { busy: 20 + 90, all: 200 });
+        assert_eq!(machine_time_of(text, &[7]), None);
+        let later = MachineTime { busy: both.busy + 30, all: both.all + 40 };
+        assert_eq!((later.busy_share_since(both), both.busy_share_since(both)), (Some(0.75), None));
+        // What this machine says is read.
+        assert!(machine_time().is_none_or(|time| time.all >= time.busy));
+    }
 }

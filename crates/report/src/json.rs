@@ -271,6 +271,11 @@ fn verdict_of(run: &Run) -> Value {
         })),
         "unanswered_time_share": verdict.unanswered_time_share,
         "busiest_shard": verdict.busiest.as_ref().map(|(shard, _)| shard),
+        "machine": verdict.machine.map(|machine| json!({
+            "cores": machine.cores,
+            "busy": machine.busy,
+            "own": machine.own,
+        })),
         "link": verdict.link.as_ref().map(|link| json!({
             "interface": link.name,
             "bits_per_s": link.bits_per_s,

@@ -64,6 +64,7 @@ fn result(total: Snapshot) -> RunResult {
             unanswered_time_share: 0.0,
             service_mean_ns: Some(20_100_000.0),
             link: None,
+            machine: None,
             growth: None,
             unanswered: 0,
         },

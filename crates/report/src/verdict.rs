@@ -142,7 +142,7 @@ fn verdict_in_words(run: &Run, language: Language) -> String {
             format!("workers were lost, so this is not the load that was planned: {} started", count(counts.started())),
             format!("有工作进程失联，因此这不是计划的负载：共发起 {}", count(counts.started())),
         ),
-        Limit::Unknown | Limit::Below | Limit::Connections => {
+        Limit::Unknown | Limit::Below | Limit::Connections | Limit::Machine => {
             pick("too little was measured to tell the bottleneck".to_owned(), "数据太少，无法判断瓶颈所在".to_owned())
         }
     }

@@ -225,7 +225,7 @@ fn fault_of(limit: Limit, varied: Varied) -> Option<Fault> {
         Limit::Link => Some(Fault::Link),
         // Of a search for users they are what is varied.
         Limit::Connections if varied != Varied::Users => Some(Fault::Users),
-        Limit::Connections | Limit::Below | Limit::Target | Limit::PlanKept | Limit::Unknown => None,
+        Limit::Connections | Limit::Below | Limit::Machine | Limit::Target | Limit::PlanKept | Limit::Unknown => None,
     }
 }
 
@@ -363,6 +363,8 @@ mod tests {
             (Limit::PlanKept, None, None),
             (Limit::Unknown, None, None),
             (Limit::Below, None, None),
+            // What a full machine takes is what is looked for, as long as both are on it.
+            (Limit::Machine, None, None),
             (Limit::Connections, Some(Fault::Users), None),
             (Limit::Generator, Some(Fault::Generator), Some(Fault::Generator)),
             (Limit::Workers, Some(Fault::Generator), Some(Fault::Generator)),

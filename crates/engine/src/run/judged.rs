@@ -9,17 +9,17 @@ use plan::{Load, Plan, Scenario};
 use super::divide;
 use super::merge::{Ended, Finished};
 use super::{ScenarioResult, SceneEnded};
-use crate::verdict::{Evidence, LinkUse, Verdict};
+use crate::verdict::{Evidence, LinkUse, MachineUse, Verdict};
 
-/// The result of each scenario of a plan. `link`: the interface through which all of them went, where it is known.
+/// The result of each scenario of a plan. `way`: the interface through which all of them went, and this machine, where they are known.
 pub(super) fn judged(
     plan: &Plan,
     timelines: &[Arc<Timeline>],
     finished: &Finished,
-    link: Option<&LinkUse>,
+    way: (Option<&LinkUse>, Option<MachineUse>),
 ) -> Vec<ScenarioResult> {
     let scenarios = plan.scenarios.iter().zip(timelines).enumerate();
-    scenarios.map(|(number, (scenario, timeline))| one(number, scenario, timeline, finished, link)).collect()
+    scenarios.map(|(number, (scenario, timeline))| one(number, scenario, timeline, finished, way)).collect()
 }
 
 fn one(
@@ -27,7 +27,7 @@ fn one(
     scenario: &Scenario,
     timeline: &Timeline,
     finished: &Finished,
-    link: Option<&LinkUse>,
+    way: (Option<&LinkUse>, Option<MachineUse>),
 ) -> ScenarioResult {
     let end = &finished.ends[number];
     let (total, wall, shards) = (finished.total_of(number), finished.wall, &finished.shards[..]);
@@ -35,8 +35,8 @@ fn one(
     let asked_per_s = divide::asked_per_s(scenario, timeline, end.stopped_at, total);
     let growth = end.backlog.and_then(|backlog| divide::growth(timeline, backlog));
     let users_s = users_s(scenario, timeline, end.stopped_at);
-    let (slices, link) = (&end.slices, link.cloned());
-    let evidence = Evidence { scenario, total, wall, shards, asked_per_s, link, growth, slices, users_s };
+    let (slices, link, machine) = (&end.slices, way.0.cloned(), way.1);
+    let evidence = Evidence { scenario, total, wall, shards, asked_per_s, link, growth, slices, users_s, machine };
     ScenarioResult { started_for: end.stopped_at.since(paused), paused, asked_per_s, verdict: Verdict::of(evidence) }
 }
 

@@ -1,12 +1,13 @@
 //! A run as a value: it is started, watched, changed and stopped; one process may have many.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::{Duration, SystemTime};
 
 use driver::poll::PollDriver;
 use driver::{Clock, Driver, Kind};
-use host::CpuTime;
+use host::{CpuTime, MachineTime};
 use metrics::Snapshot;
 use pacing::Nanos;
 use pacing::change::Change;
@@ -27,7 +28,7 @@ use crate::shard::{self, Ends, Report};
 use crate::subscribers::{Delivery, Subscription};
 use crate::supplies::{Depot, UsedUp};
 use crate::times::Times;
-use crate::verdict::{LinkUse, Verdict};
+use crate::verdict::{LinkUse, MachineUse, Verdict};
 
 /// What a run tells while it goes on.
 #[derive(Debug)]
@@ -50,6 +51,7 @@ pub struct Running {
     depot: Depot,
     meetings: Option<Arc<Meetings>>,
     cpu_before: CpuTime,
+    machine_before: Option<MachineTime>,
     /// When the measured time begins, since the epoch of Unix.
     began_unix: Duration,
 }
@@ -120,7 +122,8 @@ impl Running {
         let desk = LoadDesk::new(times, Vec::new(), Vec::new(), stop.clone(), changes.clone(), Where::Afar);
         let desk = desk.with_meetings(&plan.meetings);
         let going = Going::begin(crew, times, desk, stop.clone());
-        Ok(Self { plan, options, going, stop: stop.clone(), changes, depot, meetings: None, cpu_before, began_unix })
+        let (stop, meetings, machine_before) = (stop.clone(), None, None);
+        Ok(Self { plan, options, going, stop, changes, depot, meetings, cpu_before, machine_before, began_unix })
     }
 
     fn start_part_on<D: Driver>(
@@ -171,7 +174,7 @@ impl Running {
                 }
             })
         })?;
-        let cpu_before = host::process_cpu_time();
+        let (cpu_before, machine_before) = (host::process_cpu_time(), host::machine_time());
         let started = part.begins.map_or_else(|| clock.now(), |(_, begins)| begins);
         let times = Times { joins: part.from, ..Times::of(&plan, started) };
         wait_until(clock, times.begins(), stop);
@@ -185,7 +188,8 @@ impl Running {
         let place = if part.begins.is_some() { Where::Part } else { Where::Here };
         let desk = LoadDesk::new(times, scenarios, returns, stop.clone(), changes.clone(), place);
         let going = Going::begin(crew, times, desk, stop.clone());
-        Ok(Self { plan, options, going, stop: stop.clone(), changes, depot, meetings, cpu_before, began_unix })
+        let stop = stop.clone();
+        Ok(Self { plan, options, going, stop, changes, depot, meetings, cpu_before, machine_before, began_unix })
     }
 
     /// Changes and stops it, from any thread.
@@ -231,7 +235,8 @@ impl Running {
         }
         let (options, timelines) = (&self.options, self.changes.timelines());
         let link = link_use(options.address, &finished.total, finished.wall);
-        let mut scenarios = judged::judged(&self.plan, &timelines, &finished, link.as_ref());
+        let machine = machine_use(self.machine_before, options.address, cpu, finished.wall + self.plan.warmup.into());
+        let mut scenarios = judged::judged(&self.plan, &timelines, &finished, (link.as_ref(), machine));
         if muster.as_ref().is_some_and(Muster::has_losses) {
             scenarios.iter_mut().for_each(|scenario| scenario.verdict.without_workers());
         }
@@ -264,6 +269,14 @@ impl Running {
             values: self.depot.values(),
         })
     }
+}
+
+/// What this machine was busy with meanwhile, where the target is on it too.
+fn machine_use(before: Option<MachineTime>, to: SocketAddr, cpu: CpuTime, span: Nanos) -> Option<MachineUse> {
+    let before = before.filter(|_| to.ip().is_loopback())?;
+    let (share, cores) = (host::machine_time()?.busy_share_since(before)?, host::allowed_cores().len() as f64);
+    let own = cpu.total_ns() as f64 / 1e9 / span.as_secs_f64().max(1e-9);
+    Some(MachineUse { cores, busy: share * cores, own })
 }
 
 /// What several have used up.
@@ -302,7 +315,7 @@ fn now_unix() -> Duration {
 }
 
 /// What the run took of the interface to its target; `None` where the system says no speed, as of loopback.
-fn link_use(to: std::net::SocketAddr, total: &Snapshot, wall: Nanos) -> Option<LinkUse> {
+fn link_use(to: SocketAddr, total: &Snapshot, wall: Nanos) -> Option<LinkUse> {
     let link = host::link_to(to.ip())?;
     let busier = total.counts.bytes_received().max(total.counts.bytes_sent());
     let bits_per_s = busier as f64 * 8.0 / wall.as_secs_f64().max(1e-9);

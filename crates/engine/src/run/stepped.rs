@@ -190,7 +190,7 @@ impl<D: Driver> SteppedRun<D> {
         let timelines: Vec<_> = (0..plan.scenarios.len()).map(|scenario| self.control.timeline(scenario)).collect();
         let mut finished = self.desk.finish()?;
         finished.forget_cpu();
-        let scenarios = judged::judged(plan, &timelines, &finished, None);
+        let scenarios = judged::judged(plan, &timelines, &finished, (None, None));
         let paused = paused_of_all(&timelines, Nanos::ZERO, finished.stopped_at);
         Ok(RunResult {
             started_for: finished.stopped_at.since(paused),

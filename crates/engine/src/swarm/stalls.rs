@@ -48,6 +48,7 @@ fn verdict(history: &History) -> Verdict {
         growth: None,
         slices: &Slices::default(),
         users_s: None,
+        machine: None,
     })
 }
 

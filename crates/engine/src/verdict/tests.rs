@@ -47,7 +47,18 @@ fn judge(plan: &Plan, total: &Snapshot, shards: &[ShardUse], link: Option<f64>) 
     let wall = Nanos::from_millis(1_000);
     let (slices, users_s) = (&Slices::default(), None);
     let scenario = &plan.scenarios[0];
-    Verdict::of(Evidence { scenario, total, wall, shards, asked_per_s, link, growth: None, slices, users_s })
+    Verdict::of(Evidence {
+        scenario,
+        total,
+        wall,
+        shards,
+        asked_per_s,
+        link,
+        growth: None,
+        slices,
+        users_s,
+        machine: None,
+    })
 }
 
 fn limit(is_open: bool, total: &Snapshot, shards: &[ShardUse]) -> Limit {
@@ -187,7 +198,8 @@ fn who_is_refused_at_once_tries_again_at_once() {
     let (wall, shards) = (Nanos::from_millis(5), [spent(300, 450)]);
     let (total, asked_per_s, link, growth) = (&refused, None, None, None);
     let (scenario, slices, users_s) = (&plan.scenarios[0], &Slices::default(), None);
-    let evidence = Evidence { scenario, total, wall, shards: &shards, asked_per_s, link, growth, slices, users_s };
+    let evidence =
+        Evidence { scenario, total, wall, shards: &shards, asked_per_s, link, growth, slices, users_s, machine: None };
     let at_once = Verdict::of(evidence);
     assert_eq!(at_once.limit, Limit::Target);
     // One that was answered is a load like any other.
@@ -226,7 +238,7 @@ fn of_slices(total: &Snapshot, slices: &Slices) -> Verdict {
     let plan = flags.plan().expect("a good plan");
     let (scenario, users_s) = (&plan.scenarios[0], Some(12.0));
     let (wall, shards, asked_per_s, link, growth) = (Nanos::from_millis(3_000), &[], None, None, None);
-    Verdict::of(Evidence { scenario, total, wall, shards, asked_per_s, link, growth, slices, users_s })
+    Verdict::of(Evidence { scenario, total, wall, shards, asked_per_s, link, growth, slices, users_s, machine: None })
 }
 
 #[test]

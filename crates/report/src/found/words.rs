@@ -54,6 +54,7 @@ pub(crate) fn limit(name: &str, language: Language) -> &'static str {
         "target" => language.pick("the target", "被测服务"),
         "generator" => language.pick("onrush on this machine", "本机上的 onrush"),
         "ports_or_descriptors" => language.pick("local ports or descriptors of this machine", "本机的端口或描述符"),
+        "machine" => language.pick("this machine, shared with the target", "与被测服务共用的本机"),
         "link" => language.pick("the network link", "网络带宽"),
         // The first is what a trial says in which starts waited for connections.
         "users" | "connections" => language.pick("the users of the load", "负载的用户数"),

@@ -10,6 +10,7 @@ use crate::format::{count, counted, rate, time};
 pub(super) fn said(run: &Run, language: Language) -> Option<String> {
     let verdict = &run.verdict;
     match (&verdict.known, verdict.limit) {
+        (known, Limit::Machine) => machine(run, known, language),
         // Who had no workers, or no ports, knows nothing by what else was seen.
         (_, Limit::Workers | Limit::PortsOrDescriptors | Limit::Generator | Limit::Link) | (Known::Counts, _) => None,
         (Known::Nothing(Unknown::TooLittle), _) => None,
@@ -37,6 +38,25 @@ pub(super) fn said(run: &Run, language: Language) -> Option<String> {
         (Known::Waits { connections, share }, _) => Some(waits(run, *connections, *share, language)),
         (Known::Nothing(why), _) => Some(unknown(run, why, language)),
     }
+}
+
+/// The generator and the target share a machine, and it was full.
+fn machine(run: &Run, known: &Known, language: Language) -> Option<String> {
+    let machine = run.verdict.machine?;
+    let [own, others, cores] =
+        [machine.own, (machine.busy - machine.own).max(0.0), machine.cores].map(|cores| format!("{cores:.1}"));
+    let (achieved, cores) = (rate(run.rate), cores.trim_end_matches(".0"));
+    let gives = match known {
+        Known::Probe(part) => {
+            let (those, share) = (those(run, language), in_percent(part.rate));
+            language.pick(format!("; {those} got {share} of the rate"), format!("；{those}得到 {share} 的吞吐"))
+        }
+        _ => String::new(),
+    };
+    Some(language.pick(
+        format!("this machine was full, at {achieved}/s: onrush had {own} and others {others} of its {cores} cores{gives}; load the target from another machine to see what it takes"),
+        format!("本机的核已占满，{achieved}/s：{cores} 个核中 onrush 用了 {own}，其他程序用了 {others}{gives}；要看被测服务的能力，请从另一台机器施压"),
+    ))
 }
 
 fn kept(held: &Held, language: Language) -> String {

@@ -69,6 +69,7 @@ fn heading(run: &Run, language: Language) -> (Tone, &'static str) {
         Limit::Target => (Tone::Good, pick("The target is at its limit", "被测服务已达上限")),
         Limit::Below => (Tone::Good, pick("Fewer users give less", "用户更少则吞吐更低")),
         Limit::Connections => (Tone::Unsure, pick("Too few connections", "连接太少")),
+        Limit::Machine => (Tone::Unsure, pick("This machine was full", "本机的核已占满")),
         Limit::Link => (Tone::Unsure, pick("The network was the limit", "瓶颈在网络")),
         Limit::Generator | Limit::PortsOrDescriptors | Limit::Workers => (Tone::Bad, mark_of_spoiled(language)),
         Limit::Unknown => (Tone::Unsure, pick("Limit not known", "上限尚不清楚")),
