@@ -16,6 +16,7 @@ pub(crate) fn host_facts() -> HostFacts {
         now_unix_ns: u64::try_from(now_unix().as_nanos()).unwrap_or(u64::MAX),
         resident_bytes: host::resident_bytes(),
         local_ports: host::local_port_range(),
+        cores: Some(host::allowed_cores().len()),
     }
 }
 

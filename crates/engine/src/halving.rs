@@ -192,7 +192,8 @@ fn is_steady(counts: &[f64]) -> bool {
     })
 }
 
-fn grouped(slices: &[Slice], each: usize) -> Vec<Slice> {
+/// Some of them held together, each time.
+pub(crate) fn grouped(slices: &[Slice], each: usize) -> Vec<Slice> {
     let sum = |slices: &[Slice]| {
         slices.iter().fold(Slice::default(), |mut sum, slice| {
             sum.add(slice);

@@ -25,13 +25,14 @@ pub use known::{Gaps, Held, Known, Part, Unknown};
 const LATENESS_MAX: Nanos = Nanos::from_millis(10);
 /// A tick that is later than this keeps answers waiting that should be stamped, however long they take.
 const LAG_MAX: Nanos = Nanos::from_millis(20);
-/// One that is later than this multiple of a usual answer is a part of what is measured; but below the least, timers are as late
-/// as they always are.
-const LAG_FACTOR: u64 = 10;
-const LAG_MIN: Nanos = Nanos::from_millis(2);
 /// The share of late ticks, and how many of them, from which on a thread was the limit.
 const LATE_TICKS_SHARE_MAX: f64 = 0.01;
 const LATE_TICKS_MIN: u64 = 2;
+/// Exchanges that owe their times to stalls of ours: so many of all are in the 99th percentile; a single one says nothing.
+const COVERED_SHARE_MAX: f64 = 0.01;
+const COVERED_MIN: u64 = 2;
+/// Users whose threads stood still for this share of the time made so much less of a rate.
+const STALLED_SHARE_MAX: f64 = 0.05;
 /// A thread that was ready for this share of its time, and had no core, was kept from its work.
 const RUN_DELAY_SHARE_MAX: f64 = 0.2;
 /// A shard that wanted a whole core for this share of its time was the limit.
@@ -49,6 +50,8 @@ const LINK_SHARE_MAX: f64 = 0.9;
 const GROWTH_FACTOR: f64 = 1.3;
 const GROWTH_MIN_S: f64 = 0.05;
 const BACKLOG_STARTS_MIN: u64 = 10;
+/// Connections were all busy when so many of them were.
+const BUSY_SHARE_MIN: f64 = 0.95;
 /// What the target left unanswered is its own doing when it is this many times what the generator was late for.
 const DWARFING: f64 = 5.0;
 /// A machine whose cores are busy for this share of the time is full; who has less than the other share has no part in it.
@@ -304,6 +307,9 @@ impl Verdict {
         if share_of_started(failed(counts, is_local)) > LOSS_SHARE_MAX {
             return (Limit::PortsOrDescriptors, Known::Counts);
         }
+        if let Some(known) = signs::of_refusals(evidence) {
+            return (Limit::Target, known);
+        }
         let is_link_full = self.link.as_ref().is_some_and(|link| link.share >= LINK_SHARE_MAX);
         let is_late = self.generator_was_late(evidence, all) && !is_link_full;
         let lost = self.lost_share(evidence).max(gap_share(evidence, gaps));
@@ -356,7 +362,9 @@ impl Verdict {
         let Load::Open { connections: ConnectionCount::Exactly(connections), .. } = evidence.scenario.load else {
             return (Limit::Target, Known::Counts);
         };
-        if self.unanswered > 0 || !self.has_waited() {
+        let most = evidence.slices.each.iter().map(|slice| slice.in_flight).max();
+        let were_all_busy = most.is_none_or(|most| most as f64 >= BUSY_SHARE_MIN * connections as f64);
+        if self.unanswered > 0 || !self.has_waited() || !were_all_busy {
             return (Limit::Target, Known::Counts);
         }
         if let Some(held) = signs::pausing(evidence, all, connections) {
@@ -385,17 +393,19 @@ impl Verdict {
         of_starts(counts.dropped() - counts.dropped_by_generator() + left + self.unanswered)
     }
 
+    /// What was late, stood still or had no core did so for longer than the figures bear: the rate, or the 99th percentile.
     fn generator_was_late(&self, evidence: &Evidence<'_>, all: &Timings) -> bool {
-        let counts = &evidence.total.counts;
+        let (counts, shards) = (&evidence.total.counts, evidence.shards);
         let dropped = counts.dropped_by_generator() as f64 > LOSS_SHARE_MAX * counts.started() as f64;
-        let usual = all.of(Measure::Service).quantile(0.5).unwrap_or(u64::MAX);
-        let late_ns = usual.saturating_mul(LAG_FACTOR).clamp(LAG_MIN.0, LAG_MAX.0);
         let was_kept = |spent: &ShardUse| {
-            saturated_share(spent, counts) >= SATURATED_SHARE_MAX
-                || spent.run_delay_share() >= RUN_DELAY_SHARE_MAX
-                || was_often_late(spent, late_ns)
+            saturated_share(spent, counts) >= SATURATED_SHARE_MAX || spent.run_delay_share() >= RUN_DELAY_SHARE_MAX
         };
-        dropped || late_starts(all) > LATE_TICKS_SHARE_MAX || evidence.shards.iter().any(was_kept)
+        let covered = counts.covered_responses().max(evidence.total.covered_count());
+        let is_in_p99 = covered >= COVERED_MIN && covered as f64 > COVERED_SHARE_MAX * counts.finished() as f64;
+        // A load with a rate sends what it owes; one of users sends less for as long as it stands still.
+        let stalled = shards.iter().map(ShardUse::stalled_share).sum::<f64>() / shards.len().max(1) as f64;
+        let is_in_rate = evidence.asked_per_s.is_none() && stalled > STALLED_SHARE_MAX;
+        dropped || late_starts(all) > LATE_TICKS_SHARE_MAX || is_in_p99 || is_in_rate || shards.iter().any(was_kept)
     }
 
     /// Starts wait for a free connection far longer than an exchange takes.
@@ -442,12 +452,6 @@ fn own_share(evidence: &Evidence<'_>, all: &Timings) -> f64 {
     };
     let dropped = counts.dropped_by_generator() as f64 / counts.started().max(1) as f64;
     evidence.shards.iter().map(of_thread).fold(dropped.max(late_starts(all)), f64::max)
-}
-
-/// More of the ticks of a thread were later than `late_ns` than a percentile of 99 may hide.
-fn was_often_late(spent: &ShardUse, late_ns: u64) -> bool {
-    let late = spent.lag.count_between(late_ns, u64::MAX);
-    late >= LATE_TICKS_MIN && late as f64 > LATE_TICKS_SHARE_MAX * spent.lag.count() as f64
 }
 
 /// The share of the time of all exchanges that those had which got no answer.

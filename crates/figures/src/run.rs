@@ -35,6 +35,8 @@ pub struct HostFacts {
     pub resident_bytes: Option<u64>,
     /// The first and the last local port that connections come from.
     pub local_ports: Option<(u16, u16)>,
+    /// Cores that this process may use.
+    pub cores: Option<usize>,
 }
 
 /// Of what a run is made.

@@ -4,8 +4,8 @@ mod known;
 mod tone;
 
 use engine::{Limit, ShardUse, Verdict};
-use figures::{Behind, Note, Run};
-use metrics::{Judgement, Unit};
+use figures::{Behind, Note, Quantile, Run};
+use metrics::{Judgement, Measure, Unit};
 
 use crate::Language;
 use crate::failed::{nothing_succeeded, some_failed};
@@ -76,7 +76,6 @@ fn verdict_in_words(run: &Run, language: Language) -> String {
     }
     match verdict.limit {
         Limit::PlanKept => {
-            let asked = run.asked_per_s.map_or(String::new(), rate);
             let started = counts.planned_starts();
             let redirects =
                 Some(counts.redirects()).filter(|followed| *followed > 0).map_or(String::new(), |followed| {
@@ -86,9 +85,13 @@ fn verdict_in_words(run: &Run, language: Language) -> String {
                     )
                 });
             let delays = delays(verdict, language);
+            let (at, by) = match run.asked_per_s.map(rate) {
+                Some(asked) => (format!(" at {asked}/s"), format!("按 {asked}/s ")),
+                None => (String::new(), String::new()),
+            };
             pick(
-                format!("the plan was kept: {} at {asked}/s{redirects}{delays}", counted(started, "start")),
-                format!("计划已达成：按 {asked}/s 发起 {} 个请求{redirects}{delays}", count(started)),
+                format!("the plan was kept: {}{at}{redirects}{delays}", counted(started, "start")),
+                format!("计划已达成：{by}发起 {} 个请求{redirects}{delays}", count(started)),
             )
         }
         Limit::Target if went_away(run).is_some() => {
@@ -126,7 +129,7 @@ fn verdict_in_words(run: &Run, language: Language) -> String {
                 format!("瓶颈在被测服务：实际 {achieved}/s{asked}；{signs}{own}"),
             )
         }
-        Limit::Generator => generator(verdict, language),
+        Limit::Generator => generator(run, language),
         Limit::PortsOrDescriptors => pick(
             "ports or descriptors of this machine were the limit: see the failures above".to_owned(),
             "瓶颈在本机的端口或文件描述符：详见上面的失败原因".to_owned(),
@@ -212,7 +215,14 @@ fn signs(run: &Run, language: Language) -> Vec<String> {
     signs
 }
 
-fn generator(verdict: &Verdict, language: Language) -> String {
+fn generator(run: &Run, language: Language) -> String {
+    let verdict = &run.verdict;
+    // Who has all of them can have no more.
+    let more = if run.host.cores.is_some_and(|cores| cores > run.threads) {
+        language.pick("give it more cores (--threads), or take", "请增加核数（--threads），或移走")
+    } else {
+        language.pick("take", "请移走")
+    };
     let lag = time(verdict.lag_p99_ns as f64);
     let lateness = verdict.lateness_p99_ns.map(|ns| time(ns as f64)).map_or(String::new(), |lateness| {
         language.pick(format!("lateness p99 {lateness}, "), format!("调度延迟 p99 {lateness}，"))
@@ -221,8 +231,8 @@ fn generator(verdict: &Verdict, language: Language) -> String {
     if let Some((shard, spent)) = stood_still {
         let (stalled, span) = (time(spent.stalled_ns as f64), time(spent.span_ns as f64));
         return language.pick(
-            format!("the generator was the limit: thread {shard} stood still for {stalled} of {span} (another program had its core, or it was stopped), {lateness}loop lag p99 {lag}; give it more cores (--threads), or take other work off this machine"),
-            format!("瓶颈在压测机：线程 {shard} 在 {span} 中停顿了 {stalled}（核被其他程序占用，或进程被暂停）；{lateness}事件循环延迟 p99 {lag}；请增加核数（--threads），或移走本机的其他负载"),
+            format!("the generator was the limit: thread {shard} stood still for {stalled} of {span} (another program had its core, or it was stopped), {lateness}loop lag p99 {lag}; {more} other work off this machine"),
+            format!("瓶颈在压测机：线程 {shard} 在 {span} 中停顿了 {stalled}（核被其他程序占用，或进程被暂停）；{lateness}事件循环延迟 p99 {lag}；{more}本机的其他负载"),
         );
     }
     let (shard, spent) = verdict.busiest.clone().unwrap_or_default();
@@ -235,8 +245,8 @@ fn generator(verdict: &Verdict, language: Language) -> String {
     let share = |value: f64| format!("{:.0}%", value * 100.0);
     let (cpu, wanted) = (share(spent.cpu_share()), share(spent.wanted_share()));
     language.pick(
-        format!("the generator was the limit: thread {shard} needed {wanted} of a core and got {cpu}, {lateness}loop lag p99 {lag}; give it more cores (--threads), or take other work off this machine"),
-        format!("瓶颈在压测机：线程 {shard} 需要 {wanted} 的核，实际得到 {cpu}；{lateness}事件循环延迟 p99 {lag}；请增加核数（--threads），或移走本机的其他负载"),
+        format!("the generator was the limit: thread {shard} needed {wanted} of a core and got {cpu}, {lateness}loop lag p99 {lag}; {more} other work off this machine"),
+        format!("瓶颈在压测机：线程 {shard} 需要 {wanted} 的核，实际得到 {cpu}；{lateness}事件循环延迟 p99 {lag}；{more}本机的其他负载"),
     )
 }
 
@@ -245,13 +255,29 @@ fn is_idle_stall(spent: &ShardUse) -> bool {
     spent.stalled_share() >= STALLED_SHARE_MIN && spent.stalled_share() + spent.wanted_share() <= 1.05
 }
 
-/// What our own stalls did to the times, when they did.
-pub(crate) fn stalls(run: &Run, language: Language) -> Option<String> {
-    let stalled = run.stalled?;
-    let (covered, stalled) = (count(stalled.covered), time(stalled.stalled_ns as f64));
-    Some(language.pick(
-        format!("! SPOILED by a stall of this machine: {covered} requests spent more than a tenth of their time while a generator thread stood still ({stalled} in all), so percentiles marked ! reflect this machine as much as the target"),
-        format!("! 结果不可信：本机线程曾停顿（共 {stalled}），{covered} 个请求有超过十分之一的时间处于停顿中；带 ! 的百分位既反映被测服务，也反映压测机自身"),
+/// What our own stalls did to the times: which percentiles contain them, and which do not.
+pub(crate) fn stalls(run: &Run, language: Language) -> Option<(String, bool)> {
+    let stalled = time(run.stalled?.stalled_ns as f64);
+    let response = run.succeeded.of(Measure::Response);
+    let is_marked = |quantile: &Quantile| response.at(*quantile).is_some_and(|at| at.is_spoiled);
+    let (marked, clean): (Vec<Quantile>, Vec<Quantile>) = Quantile::ALL.into_iter().partition(is_marked);
+    let (first, last) = (marked.first()?.name(), marked.last()?.name());
+    let marks = if first == last {
+        first.to_owned()
+    } else {
+        language.pick(format!("{first} to {last}"), format!("{first} 至 {last}"))
+    };
+    let clean = clean.last().map_or(String::new(), |last| {
+        let name = last.name();
+        language.pick(format!("; up to {name} they do not"), format!("；{name} 及以下不包含"))
+    });
+    let is_grave = marked.contains(&Quantile::P99);
+    Some((
+        language.pick(
+            format!("! {marks} include stalls of this machine ({stalled} in all){clean}"),
+            format!("! {marks} 包含本机的停顿（共 {stalled}）{clean}"),
+        ),
+        is_grave,
     ))
 }
 

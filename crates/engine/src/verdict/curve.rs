@@ -1,15 +1,16 @@
 //! Where the number in flight changed while the load ran, rates say what a part of it would get.
 
 use super::known::Part;
-use crate::halving::{Answer, Sample, compare_samples};
+use crate::halving::{Answer, Sample, compare_samples, grouped};
 use crate::slices::{Slice, Slices};
 
 /// As much in flight as there was at most, nearly.
-const HIGH: f64 = 0.9;
+const HIGH: f64 = 0.8;
 /// About half of it.
-const HALF: (f64, f64) = (0.4, 0.6);
-/// A level says nothing by fewer stretches.
+const HALF: (f64, f64) = (0.35, 0.6);
+/// A level says nothing by fewer stretches; what was seen of it is held together in so many parts.
 const SLICES_MIN: usize = 8;
+const PARTS: usize = 10;
 /// A number in flight that is smaller says nothing by its parts.
 const MOST_MIN: u64 = 4;
 
@@ -26,10 +27,20 @@ pub(super) fn curve(slices: &Slices) -> Option<(Part, Answer)> {
     if high.len() < SLICES_MIN || half.len() < SLICES_MIN {
         return None;
     }
-    let kept = half.iter().map(|(share, _)| share).sum::<f64>() / half.len() as f64;
+    // Both have a number in flight of their own.
+    let mean = |shares: &[f64]| shares.iter().sum::<f64>() / shares.len() as f64;
+    let of_high: Vec<f64> = high.iter().map(share).collect();
+    let of_half: Vec<f64> = half.iter().map(|(share, _)| *share).collect();
+    let kept = mean(&of_half) / mean(&of_high);
     let half: Vec<Slice> = half.into_iter().map(|(_, slice)| slice).collect();
+    let sample = |slices: &[Slice], width: f64| {
+        let each = slices.len().div_ceil(PARTS);
+        // A last part that is shorter is left out.
+        let whole = slices.len() / each * each;
+        Sample::of(&grouped(&slices[slices.len() - whole..], each), width * each as f64)
+    };
     let width = slices.width.as_secs_f64();
-    let seen = compare_samples(&Sample::of(&high, width), &Sample::of(&half, width), kept, 0.0)?;
+    let seen = compare_samples(&sample(&high, width), &sample(&half, width), kept, 0.0)?;
     let is_refused = seen.answer == Answer::Refuses;
     Some((Part { kept, rate: seen.share, time: None, is_refused }, seen.answer))
 }

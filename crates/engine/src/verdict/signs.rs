@@ -20,17 +20,19 @@ const STARVED_SHARE: u64 = 2;
 /// The others had so many answers each meanwhile.
 const STARVED_OTHERS_MIN: u64 = 10;
 /// Statuses that say that there is too much to do.
-const REFUSING: [u16; 2] = [429, 503];
+const REFUSING: [u16; 4] = [429, 502, 503, 504];
 
 /// What failed in a way that says what the target was about.
 pub(super) fn of_failures(evidence: &Evidence<'_>, gaps: Option<Gaps>) -> Option<Known> {
-    let counts = &evidence.total.counts;
     if let Some(gaps) = gaps {
         return Some(if gaps.refused > 0 { Known::Outage(gaps) } else { Known::StoodStill(gaps) });
     }
-    if let Some(known) = starved(evidence) {
-        return Some(known);
-    }
+    starved(evidence)
+}
+
+/// The target answers some with a status that says that there is too much to do, or that nobody behind it took it.
+pub(super) fn of_refusals(evidence: &Evidence<'_>) -> Option<Known> {
+    let counts = &evidence.total.counts;
     let is_failing = counts.failures().any(|(failure, count)| failure == Failure::Status && count > 0);
     let most = |(status, refused): &(u16, u64)| (*refused, *status);
     let (status, refused) = counts.statuses().filter(|(status, _)| REFUSING.contains(status)).max_by_key(most)?;
@@ -45,9 +47,10 @@ fn starved(evidence: &Evidence<'_>) -> Option<Known> {
         return None;
     };
     let long_ns = Nanos::from(*duration).0 / STARVED_SHARE;
-    let unfinished = evidence.total.unfinished();
-    let users = unfinished.of(Measure::Response).count_between(long_ns, u64::MAX);
-    let of = evidence.scenario.users();
+    // Whoever was served when the others had left had waited for as long.
+    let (unfinished, ended) = (evidence.total.unfinished(), evidence.total.all());
+    let long = [&unfinished, &ended].map(|times| times.of(Measure::Response).count_between(long_ns, u64::MAX));
+    let (users, of) = (long[0] + long[1], evidence.scenario.users());
     let others = of.checked_sub(users).filter(|others| *others > 0)?;
     let is_left_out = users > 0 && evidence.total.counts.answers() >= STARVED_OTHERS_MIN * others;
     is_left_out.then_some(Known::Starved { users, of })

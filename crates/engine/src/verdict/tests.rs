@@ -88,37 +88,32 @@ fn each_limit_has_its_signs() {
     assert_eq!((full.limit, full.is_spoiled()), (Limit::Link, false));
 }
 
-/// A thread whose ticks came so late, in milliseconds.
-fn late(ticks: &[u64]) -> ShardUse {
-    let mut spent = spent(100, 0);
-    ticks.iter().for_each(|late| spent.lag.record(late * MILLI));
-    spent
+/// A thread whose loop stood still for so many milliseconds of a second.
+fn stalled(stalled: u64) -> ShardUse {
+    ShardUse { stalled_ns: stalled * MILLI, ..spent(100, 0) }
 }
 
 #[test]
-fn a_stall_is_the_share_of_its_ticks() {
-    let mut ticks = vec![0; 98];
-    assert_eq!(limit(false, &seen(0, 0, 20), &[late(&ticks)]), Limit::Unknown);
-    // One of a hundred is what a percentile of 99 allows; a stall of a second is late to twenty.
-    ticks.push(900);
-    assert_eq!(limit(false, &seen(0, 0, 20), &[late(&ticks)]), Limit::Unknown);
-    ticks.push(950);
-    assert_eq!(limit(false, &seen(0, 0, 20), &[late(&[0; 98]), late(&ticks)]), Limit::Generator);
+fn a_stall_makes_less_of_a_rate_that_users_make() {
+    assert_eq!(limit(false, &seen(0, 0, 20), &[stalled(40)]), Limit::Unknown);
+    assert_eq!(limit(false, &seen(0, 0, 20), &[stalled(0), stalled(160)]), Limit::Generator);
+    // What a plan owes was sent all the same.
+    assert_eq!(limit(true, &seen(0, 0, 20), &[stalled(160)]), Limit::PlanKept);
 }
 
 #[test]
-fn lag_is_set_against_what_is_measured() {
-    let lags: Vec<u64> = (0..100).map(|tick| if tick % 20 == 0 { 4 } else { 0 }).collect();
-    assert_eq!(limit(false, &seen(0, 0, 5), &[late(&lags)]), Limit::Unknown);
-    let mut quick = Snapshot::default();
-    for _ in 0..1_000 {
-        quick.counts[Counter::Started] += 1;
-        let timings = quick.outcome(SeriesId::step(0), Outcome::Succeeded);
-        timings.record(Measure::Service, 50_000);
-        timings.record(Measure::Response, 50_000);
+fn stalls_are_set_against_what_is_measured() {
+    let covered = |count: u64| {
+        let mut total = seen(0, 0, 5);
+        total.counts[Counter::CoveredResponses] = count;
+        total
+    };
+    for is_open in [false, true] {
+        // One of a hundred is what the 99th percentile leaves out.
+        let fine = if is_open { Limit::PlanKept } else { Limit::Unknown };
+        assert_eq!(limit(is_open, &covered(10), &[stalled(10)]), fine);
+        assert_eq!(limit(is_open, &covered(11), &[stalled(10)]), Limit::Generator);
     }
-    assert_eq!(limit(false, &quick, &[late(&lags)]), Limit::Generator);
-    assert_eq!(limit(false, &quick, &[late(&[0; 100])]), Limit::Unknown);
 }
 
 /// It wants half a core, and waits for it as long as it has it.

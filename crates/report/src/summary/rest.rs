@@ -43,8 +43,10 @@ impl Page {
             self.text.push('\n');
             self.times(&rows);
         }
-        if let Some(stalls) = verdict::stalls(run, self.language()) {
-            self.warn("", &stalls);
+        match verdict::stalls(run, self.language()) {
+            Some((stalls, true)) => self.warn("", &stalls),
+            Some((stalls, false)) => self.line("", &stalls),
+            None => {}
         }
         if let Some(difference) = verdict::difference(run, self.language()) {
             self.line("", &difference);
