@@ -1,7 +1,7 @@
 //! Where the number in flight changed while the load ran, rates say what a part of it would get.
 
 use super::known::Part;
-use crate::probe::rule::{Answer, Sample, compare_samples};
+use crate::probe::rule::{ANSWERS_MIN, Answer, Sample, compare_samples};
 use crate::slices::{Slice, Slices};
 
 /// As much in flight as there was at most, nearly.
@@ -29,7 +29,7 @@ pub(super) fn curve(slices: &Slices) -> Option<(Part, Answer)> {
     let kept = half.iter().map(|(share, _)| share).sum::<f64>() / half.len() as f64;
     let half: Vec<Slice> = half.into_iter().map(|(_, slice)| slice).collect();
     let width = slices.width.as_secs_f64();
-    let seen = compare_samples(&Sample::of(&high, width), &Sample::of(&half, width), kept, 0.0)?;
+    let seen = compare_samples(&Sample::of(&high, width), &Sample::of(&half, width), kept, 0.0, ANSWERS_MIN)?;
     let is_refused = seen.answer == Answer::Refuses;
     Some((Part { kept, rate: seen.share, time: None, is_refused }, seen.answer))
 }
