@@ -17,8 +17,10 @@ const PARTS_MIN: usize = 4;
 const STEADY_SHARE: f64 = 0.05;
 /// Standard errors beyond which a difference is no noise.
 const SURE: f64 = 2.5;
-/// Answers from which on something is said.
-const ANSWERS_MIN: f64 = 30.0;
+/// Answers from which on something is said of stretches of a load.
+pub(crate) const ANSWERS_MIN: f64 = 30.0;
+/// The same of a probe, where the spread of response times is known and a second look has to say the same.
+const PROBE_ANSWERS_MIN: f64 = 20.0;
 /// A steady stretch is no shorter, in seconds, unless the load is.
 const STEADY_MIN_S: f64 = 1.0;
 /// The share of failures may not differ by more, or it is another load.
@@ -151,13 +153,14 @@ pub(crate) fn compare(
         return None;
     }
     let parts = grouped(&slices[slices.len() - each * parts..], each);
-    compare_samples(&before.sample, &Sample::of(&parts, width.as_secs_f64() * each as f64), kept, spread)
+    let now = Sample::of(&parts, width.as_secs_f64() * each as f64);
+    compare_samples(&before.sample, &now, kept, spread, PROBE_ANSWERS_MIN)
 }
 
-/// The same of any two stretches.
-pub(crate) fn compare_samples(before: &Sample, now: &Sample, kept: f64, spread: f64) -> Option<Seen> {
+/// The same of any two stretches, from so many answers on.
+pub(crate) fn compare_samples(before: &Sample, now: &Sample, kept: f64, spread: f64, answers_min: f64) -> Option<Seen> {
     let ratio = |rate: Rate, before: Rate, answers: f64| {
-        (before.per_s > 0.0 && answers >= ANSWERS_MIN).then(|| {
+        (before.per_s > 0.0 && answers >= answers_min).then(|| {
             let share = rate.per_s / before.per_s;
             let relative = |rate: Rate| rate.variance / rate.per_s.powi(2);
             let error = share * (relative(rate) + relative(before)).sqrt();
@@ -253,7 +256,7 @@ mod tests {
         assert_eq!(answer(0.5, &now(5)), Some(Answer::Below));
         // In the middle nothing is said, and nothing by few answers.
         assert_eq!(answer(0.5, &slices((0..40).map(|index| 6 + index % 4))), Some(Answer::Unsure));
-        assert_eq!(answer(0.5, &slices(vec![2; 14])), None);
+        assert_eq!(answer(0.5, &slices(vec![1; 14])), None);
         assert_eq!(answer(0.5, &slices(vec![10; 9])), None);
         // A third of three users gets a third.
         assert_eq!(answer(0.33, &now(4)), Some(Answer::Below));

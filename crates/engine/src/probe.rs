@@ -4,6 +4,7 @@
 //! It is a run of its own, with nothing of it in any figure of the load. Its users are new, and counted from when each has had an
 //! answer on average.
 
+mod counting;
 #[cfg(test)]
 mod tests;
 
@@ -16,23 +17,13 @@ use plan::{Budget, Load, Plan, Request, Scenario, UserShape};
 
 use crate::control::StopHandle;
 use crate::error::RunError;
-use crate::halving::{self, Answer, Responses, Seen, Steady};
+use crate::halving::{Responses, Steady};
 use crate::lookout::Lookout;
 use crate::probed::{NotTried, Probe, ProbeWish};
 use crate::run::{Interval, RunOptions, RunResult, Running, Told};
 use crate::slices::Slice;
+use counting::{Counting, SLICE};
 
-/// What ended is counted in stretches of this length.
-const SLICE: Nanos = Nanos::from_millis(10);
-/// The first look, in stretches, and how much longer each next one takes.
-const FIRST_LOOK: usize = 10;
-const LOOK_FACTOR: f64 = 1.5;
-/// It goes on for the larger of these, and never longer than the most.
-const SPAN_MIN: Nanos = Nanos::from_millis(2_000);
-const SPAN_SHARE: u64 = 10;
-const SPAN_MAX: Nanos = Nanos::from_millis(10_000);
-/// Its users have so long to connect, beside two response times.
-const CONNECT_SPAN: Nanos = Nanos::from_millis(1_000);
 /// Methods that change nothing of what a target keeps (RFC 9110, 9.2.1).
 const SAFE: [&str; 3] = ["GET", "HEAD", "OPTIONS"];
 /// Users that change in this last part of a load are not the same to its end.
@@ -42,14 +33,7 @@ const STEADY_PART: u64 = 8;
 pub struct Probing {
     plan: Arc<Plan>,
     probe: Probe,
-    responses: Responses,
-    slices: Vec<Slice>,
-    /// Answers by which each user has had one on average are not counted.
-    began: Option<usize>,
-    next_look: usize,
-    /// Stretches that are counted at most, and those that pass at most before.
-    most: usize,
-    wait: usize,
+    counting: Counting,
 }
 
 impl Probing {
@@ -92,19 +76,12 @@ impl Probing {
         let spread = response.stdev().unwrap_or(0.0) / response_ns.max(1.0);
         let responses = Responses { mean_s: response_ns / 1e9, spread };
         let before = result.slices.first().and_then(|slices| Steady::before_the_end(slices, response_ns / 1e9));
-        let span = Nanos(end.0 / SPAN_SHARE).clamp(SPAN_MIN, SPAN_MAX);
-        let wait = CONNECT_SPAN + Nanos(2 * response_ns as u64);
-        let count = |span: Nanos| (span.0 / SLICE.0) as usize;
         let (users, of) = (half.0 * half.1, connections * streams);
+        let counting = Counting::new(before, (users, of), responses, end);
         Ok(Self {
-            plan: Arc::new(plan_of(scenario, half, span + wait)),
+            plan: Arc::new(plan_of(scenario, half, counting.longest())),
             probe: Probe { users, of, started: 0, span: Nanos::ZERO, before, seen: None, time: None },
-            responses,
-            slices: Vec::new(),
-            began: None,
-            next_look: FIRST_LOOK,
-            most: count(span),
-            wait: count(wait),
+            counting,
         })
     }
 
@@ -116,44 +93,17 @@ impl Probing {
     /// Takes what was seen in an interval. True when enough was seen.
     pub fn take(&mut self, interval: &Interval<'_>) -> bool {
         let index = (interval.to.0.div_ceil(SLICE.0) as usize).saturating_sub(1);
-        if index >= self.slices.len() {
-            self.slices.resize(index + 1, Slice::default());
-        }
-        self.slices[index].add(&Slice::of(interval.added));
+        self.counting.add(index, &Slice::of(interval.added));
         // Who was late may have to tell of what is over.
-        if interval.late_shards > 0 || interval.is_again {
-            return false;
-        }
-        self.look()
-    }
-
-    fn look(&mut self) -> bool {
-        let Some(before) = self.probe.before else { return true };
-        let seen = self.slices.len();
-        if self.began.is_none() {
-            let answers: u64 = self.slices.iter().map(|slice| slice.ended).sum();
-            let is_warm = answers >= self.probe.users && seen as f64 * SLICE.as_secs_f64() >= self.responses.mean_s;
-            self.began = is_warm.then_some(seen);
-            return !is_warm && seen > self.wait;
-        }
-        let counted = &self.slices[self.began.unwrap_or(seen)..];
-        let is_over = counted.len() >= self.most;
-        if counted.len() < self.next_look && !is_over {
-            return false;
-        }
-        let next = (self.next_look as f64 * LOOK_FACTOR) as usize;
-        self.next_look = next.next_multiple_of(FIRST_LOOK);
-        let kept = self.probe.users as f64 / self.probe.of.max(1) as f64;
-        self.probe.seen = halving::compare(&before, kept, self.responses, counted, SLICE).or(self.probe.seen);
-        let is_sure = |seen: Seen| matches!(seen.answer, Answer::AtLimit | Answer::Below | Answer::Refuses);
-        is_over || self.probe.seen.is_some_and(is_sure)
+        interval.late_shards == 0 && !interval.is_again && self.counting.look()
     }
 
     /// What it came to.
     pub fn finish(mut self, result: Option<&RunResult>) -> Probe {
+        self.probe.seen = self.counting.seen();
         if let Some(result) = result {
             let mean = result.total.all().of(Measure::Response).mean();
-            let before_s = self.responses.mean_s;
+            let before_s = self.counting.responses().mean_s;
             self.probe.time = mean.filter(|_| before_s > 0.0).map(|mean| mean / 1e9 / before_s);
             (self.probe.started, self.probe.span) = (result.total.counts.started(), result.wall);
         }

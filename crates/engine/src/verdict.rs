@@ -20,6 +20,8 @@ use crate::probed::{NotTried, Probe};
 use crate::slices::Slices;
 use crate::spent::ShardUse;
 pub use known::{Gaps, Held, Known, Part, Unknown};
+#[cfg(test)]
+pub(crate) use probed::concluded as concluded_of;
 
 /// Starts that are later than this at the 99th percentile are no more what was asked for; a scheduler's own hiccups are below.
 const LATENESS_MAX: Nanos = Nanos::from_millis(10);

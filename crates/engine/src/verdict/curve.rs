@@ -1,7 +1,7 @@
 //! Where the number in flight changed while the load ran, rates say what a part of it would get.
 
 use super::known::Part;
-use crate::halving::{Answer, Sample, compare_samples, grouped};
+use crate::halving::{ANSWERS_MIN, Answer, Sample, compare_samples, grouped};
 use crate::slices::{Slice, Slices};
 
 /// As much in flight as there was at most, nearly.
@@ -40,7 +40,7 @@ pub(super) fn curve(slices: &Slices) -> Option<(Part, Answer)> {
         Sample::of(&grouped(&slices[slices.len() - whole..], each), width * each as f64)
     };
     let width = slices.width.as_secs_f64();
-    let seen = compare_samples(&sample(&high, width), &sample(&half, width), kept, 0.0)?;
+    let seen = compare_samples(&sample(&high, width), &sample(&half, width), kept, 0.0, ANSWERS_MIN)?;
     let is_refused = seen.answer == Answer::Refuses;
     Some((Part { kept, rate: seen.share, time: None, is_refused }, seen.answer))
 }

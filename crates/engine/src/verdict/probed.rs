@@ -6,7 +6,7 @@ use crate::halving::{Answer, Seen};
 use crate::probed::Probe;
 
 /// Who was the limit, and how that is known.
-pub(super) fn concluded(probe: &Probe) -> (Limit, Known) {
+pub(crate) fn concluded(probe: &Probe) -> (Limit, Known) {
     let unknown = |why| (Limit::Unknown, Known::Nothing(why));
     if probe.before.is_none() {
         return unknown(Unknown::Unsteady);
