@@ -2,6 +2,7 @@
 
 mod noise;
 mod screens;
+mod sentences;
 mod truths;
 
 use std::sync::Arc;

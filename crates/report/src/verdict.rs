@@ -262,6 +262,7 @@ pub(crate) fn stalls(run: &Run, language: Language) -> Option<(String, bool)> {
     let is_marked = |quantile: &Quantile| response.at(*quantile).is_some_and(|at| at.is_spoiled);
     let (marked, clean): (Vec<Quantile>, Vec<Quantile>) = Quantile::ALL.into_iter().partition(is_marked);
     let (first, last) = (marked.first()?.name(), marked.last()?.name());
+    let verb = if first == last { "includes" } else { "include" };
     let marks = if first == last {
         first.to_owned()
     } else {
@@ -274,7 +275,7 @@ pub(crate) fn stalls(run: &Run, language: Language) -> Option<(String, bool)> {
     let is_grave = marked.contains(&Quantile::P99);
     Some((
         language.pick(
-            format!("! {marks} include stalls of this machine ({stalled} in all){clean}"),
+            format!("! {marks} {verb} stalls of this machine ({stalled} in all){clean}"),
             format!("! {marks} 包含本机的停顿（共 {stalled}）{clean}"),
         ),
         is_grave,

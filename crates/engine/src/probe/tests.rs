@@ -1,5 +1,6 @@
 //! Simulated closed loads of which the truth is known, and what half of their users tell of it. The truth is what
 //! twice as many users would get, and half as many, from a target that stays as it is when the load ends.
+#![expect(clippy::print_stdout, reason = "a table of what was concluded is there to be read")]
 
 mod cases;
 mod target;

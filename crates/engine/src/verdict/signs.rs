@@ -20,7 +20,9 @@ const STARVED_SHARE: u64 = 2;
 /// The others had so many answers each meanwhile.
 const STARVED_OTHERS_MIN: u64 = 10;
 /// Statuses that say that there is too much to do.
-const REFUSING: [u16; 4] = [429, 502, 503, 504];
+const REFUSING: [u16; 4] = [TOO_MANY, 502, 503, 504];
+const TOO_MANY: u16 = 429;
+const OVERLOADED_SHARE_MIN: f64 = 0.2;
 
 /// What failed in a way that says what the target was about.
 pub(super) fn of_failures(evidence: &Evidence<'_>, gaps: Option<Gaps>) -> Option<Known> {
@@ -36,7 +38,9 @@ pub(super) fn of_refusals(evidence: &Evidence<'_>) -> Option<Known> {
     let is_failing = counts.failures().any(|(failure, count)| failure == Failure::Status && count > 0);
     let most = |(status, refused): &(u16, u64)| (*refused, *status);
     let (status, refused) = counts.statuses().filter(|(status, _)| REFUSING.contains(status)).max_by_key(most)?;
-    let is_told = is_failing && refused as f64 > REFUSED_SHARE_MIN * counts.finished() as f64 && counts.succeeded() > 0;
+    // Any of the first is a limit; of the others some may be of any kind.
+    let least = if status == TOO_MANY { REFUSED_SHARE_MIN } else { OVERLOADED_SHARE_MIN };
+    let is_told = is_failing && refused as f64 > least * counts.finished() as f64 && counts.succeeded() > 0;
     let served_per_s = counts.succeeded() as f64 / evidence.wall.as_secs_f64();
     is_told.then_some(Known::Refusals { status, refused, served_per_s })
 }

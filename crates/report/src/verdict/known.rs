@@ -31,8 +31,10 @@ pub(super) fn said(run: &Run, language: Language) -> Option<String> {
         (Known::Refusals { status, refused, served_per_s }, _) => {
             let (refused, all, served) = (count(*refused), count(run.tally.finished()), rate(*served_per_s));
             Some(language.pick(
-                format!("the target lets {served}/s through and refuses the rest with {status} ({refused} of {all} responses)"),
-                format!("被测服务只放行 {served}/s，其余以 {status} 拒绝（{all} 个响应中的 {refused} 个）"),
+                format!(
+                    "the target served {served}/s and refused the rest with {status} ({refused} of {all} responses)"
+                ),
+                format!("被测服务每秒成功 {served} 个，其余以 {status} 拒绝（{all} 个响应中的 {refused} 个）"),
             ))
         }
         (Known::Waits { connections, share }, _) => Some(waits(run, *connections, *share, language)),

@@ -1,0 +1,149 @@
+//! Conclusions in words: each is true of its figures, whatever these are, and none advises what its own evidence contradicts.
+
+use engine::{Gaps, MachineUse, NotTried};
+use pacing::Random;
+
+use super::*;
+use crate::verdict;
+
+/// Random conclusions.
+const RUNS: u64 = 2_000;
+
+/// Words that advise more of the load, or praise what was asked.
+const ADVICE: [&str; 4] = ["more users (-c)", "raise -c", "raise 'connections'", "more give more was not tried"];
+
+/// A part of the users, and what it got.
+fn part(random: &mut Random) -> PartOfUsers {
+    let time = random.chance(900_000).then(|| 0.3 + random.unit());
+    PartOfUsers { kept: 0.5, rate: 0.3 + random.unit(), time, is_refused: random.chance(100_000) }
+}
+
+fn gaps(random: &mut Random) -> Gaps {
+    let from = Nanos::from_millis(random.between(100, 900_000));
+    let span = Nanos::from_millis(random.between(300, 60_000));
+    let came_back = random.chance(500_000);
+    let count = random.between(1, 5);
+    Gaps { from, to: from + span, count, sum: Nanos(span.0 * count), refused: random.below(1_000), came_back }
+}
+
+/// A conclusion with its evidence, as the engine may draw it.
+fn conclusion(random: &mut Random) -> (Limit, Known) {
+    let held = Held {
+        users: random.between(1, 10_000) as f64,
+        iterations_per_s: random.unit() * 1e4,
+        iteration_ns: 1e6 + random.unit() * 1e9,
+        target_ns: random.unit() * 1e6,
+    };
+    match random.below(12) {
+        0 => (Limit::PlanKept, Known::Counts),
+        1 => (Limit::PlanKept, Known::Held(held)),
+        2 => (Limit::Connections, Known::Held(held)),
+        3 => (Limit::Target, Known::Probe(part(random))),
+        4 => (Limit::Below, Known::Probe(PartOfUsers { is_refused: false, ..part(random) })),
+        5 => (Limit::Target, Known::Curve(part(random))),
+        6 => (Limit::Target, Known::StoodStill(gaps(random))),
+        7 => (Limit::Target, Known::Outage(gaps(random))),
+        8 => (Limit::Target, Known::Starved { users: random.between(1, 40), of: 50 }),
+        9 => {
+            let status = [429, 502, 503, 504][random.below(4) as usize];
+            (
+                Limit::Target,
+                Known::Refusals { status, refused: random.between(1, 1_000), served_per_s: random.unit() * 1e3 },
+            )
+        }
+        10 => (Limit::Machine, Known::Probe(part(random))),
+        _ => (Limit::Unknown, Known::Nothing(unknown(random))),
+    }
+}
+
+fn unknown(random: &mut Random) -> Unknown {
+    let not_tried = [NotTried::Unwanted, NotTried::Counted, NotTried::Changing, NotTried::OneUser, NotTried::Several];
+    match random.below(6) {
+        0 => Unknown::NotTried(not_tried[random.below(5) as usize]),
+        1 => Unknown::Unsteady,
+        2 => Unknown::Unsure(part(random)),
+        3 => Unknown::Differing,
+        4 => Unknown::TooFewAnswers,
+        _ => Unknown::AllBusy { connections: random.between(1, 500) },
+    }
+}
+
+fn concluded(seed: u64) -> Run {
+    let mut random = Random::new(seed);
+    let failures: &[(Failure, u64)] = if random.chance(300_000) { &[(Failure::Timeout, 40)] } else { &[] };
+    let mut result = result(seen(random.between(1, 60), failures));
+    (result.verdict.limit, result.verdict.known) = conclusion(&mut random);
+    let own = random.unit();
+    result.verdict.machine = Some(MachineUse { cores: 2.0, busy: 1.0 + own, own });
+    if matches!(result.verdict.limit, Limit::PlanKept) {
+        result.asked_per_s = Some(100.0);
+    }
+    run(&plan(), result)
+}
+
+/// The numbers of a text, in their order.
+fn numbers(text: &str) -> Vec<f64> {
+    let digits = |each: char| each.is_ascii_digit() || each == '.' || each == ',';
+    let words = text.split(|each: char| !digits(each)).map(|word| word.trim_matches(['.', ',']).replace(',', ""));
+    words.filter_map(|word| word.parse().ok()).collect()
+}
+
+/// The figures that a sentence has to have.
+fn figures(known: &Known) -> Vec<f64> {
+    let percent = |share: f64| (share * 100.0).round();
+    let seconds = |at: Nanos| (at.as_secs_f64() * 10.0).round() / 10.0;
+    match known {
+        Known::Probe(part) | Known::Curve(part) | Known::Nothing(Unknown::Unsure(part)) => vec![percent(part.rate)],
+        Known::StoodStill(gaps) | Known::Outage(gaps) => vec![seconds(gaps.from), seconds(gaps.to)],
+        Known::Starved { users, of } => vec![*users as f64, *of as f64],
+        Known::Refusals { status, refused, .. } => vec![f64::from(*status), *refused as f64],
+        Known::Held(held) => vec![held.users],
+        Known::Nothing(Unknown::AllBusy { connections }) => vec![*connections as f64, 2.0 * *connections as f64],
+        _ => Vec::new(),
+    }
+}
+
+#[test]
+fn sentences_are_true_of_their_figures() {
+    for seed in 0..RUNS {
+        let run = concluded(seed);
+        let (limit, known) = (run.verdict.limit, &run.verdict.known);
+        let said = [Language::En, Language::Zh].map(|language| verdict::verdict(&run, language));
+        for text in &said {
+            let numbers = numbers(text);
+            for figure in figures(known) {
+                assert!(numbers.iter().any(|number| (number - figure).abs() < 0.051), "{seed}: {figure} in {text}");
+            }
+            assert!(!text.contains("NaN") && !text.contains("inf") && !text.contains("  "), "{seed}: {text}");
+        }
+        let english = &said[0];
+        // A target at its limit gives no more to more users, and what failed was not kept.
+        if matches!(limit, Limit::Target | Limit::Machine | Limit::Unknown) {
+            assert!(!ADVICE.iter().any(|advice| english.contains(advice)), "{seed}: {english}");
+        }
+        assert_eq!(english.contains("the plan was kept"), limit == Limit::PlanKept, "{seed}: {english}");
+        let is_at_limit = matches!((limit, known), (Limit::Target, Known::Probe(_) | Known::Curve(_)));
+        assert_eq!(english.contains("the target is at its limit"), is_at_limit, "{seed}: {english}");
+        let is_first =
+            english.contains("requests failed (") && !english.starts_with(|each: char| each.is_ascii_digit());
+        assert!(!is_first, "{seed}: what failed comes first: {english}");
+    }
+}
+
+/// Green is what was done as it was asked for, and nothing else.
+#[test]
+fn a_run_of_failures_is_never_good() {
+    let mut tones = [0u64; 3];
+    for seed in 0..RUNS {
+        let run = concluded(seed);
+        let tone = verdict::tone(&run);
+        let is_known = !matches!(run.verdict.known, Known::Nothing(_));
+        if tone == verdict::Tone::Good {
+            assert!(run.tally.failed == 0 && is_known, "{seed}: {:?}", run.verdict.known);
+        }
+        let titles = [Language::En, Language::Zh].map(|language| verdict::title(&run, language));
+        assert!(titles.iter().all(|title| !title.is_empty()), "{seed}");
+        tones[tone as usize] += 1;
+    }
+    assert!(tones.iter().all(|count| *count > RUNS / 20), "{tones:?}");
+}
