@@ -72,6 +72,6 @@ fn io_uring_holds_them_and_poll_says_why_it_cannot() {
     let output = limited(&format!("--driver poll -c {users} -n {users} -t 1h --quiet {url}/")).output();
     let output = output.expect("bash starts");
     let page = String::from_utf8_lossy(&output.stdout);
-    let line = page.lines().find(|line| line.contains("no-descriptor")).unwrap_or_else(|| panic!("{page}"));
+    let line = page.lines().rfind(|line| line.contains("no-descriptor")).unwrap_or_else(|| panic!("{page}"));
     assert!(line.contains("ulimit -n"), "{line}");
 }
