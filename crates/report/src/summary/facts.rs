@@ -56,6 +56,14 @@ impl Page {
         let (words, counts) = (self.language().words(), &run.tally);
         let sum = sum_in_words(counts, self.language());
         self.line(words.requests, &sum);
+        if let Some(probe) = run.probe.as_ref().filter(|probe| probe.started > 0) {
+            let (requests, users, span) = (count(probe.started), count(probe.users), time(probe.span.0 as f64));
+            let line = self.language().pick(
+                format!("and {requests} in the probe ({users} users, {span}), which are in no figure"),
+                format!("另有 {requests} 个用于试探（{users} 个用户，{span}），不计入结果"),
+            );
+            self.line("", &line);
+        }
         if counts.redirects() > 0 {
             let number = count(counts.redirects());
             let line = self

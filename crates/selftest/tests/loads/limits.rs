@@ -1,7 +1,9 @@
 //! Who was the limit, of loads in which nobody but the plan and the target has a hand.
 
+use driver::sim::Faults;
+use pacing::Nanos;
 use report::Language;
-use selftest::Happens;
+use selftest::{Happens, SimulatedWorld};
 
 use crate::shown::{Shown, plan};
 
@@ -47,6 +49,23 @@ fn the_users_are_the_limit() {
         words.contains("/s: half of the users got 50% of the rate; whether more give more was not tried"),
         "{words}"
     );
+}
+
+/// What the target reads is what the load sent, and what the probe sent beside it; without a probe it is the first alone.
+#[test]
+fn the_target_reads_the_load_and_the_probe() {
+    let load = plan("/serial/5", &[("-c", "10"), ("-z", "2s")]);
+    let mut world = SimulatedWorld::new(5, Faults::none());
+    let alone = world.run(&load, 1, &Happens::default(), |_| ()).expect("a world that works");
+    world.settle().expect("a world that works");
+    assert_eq!((world.requests(), alone.probe.is_none()), (alone.total.counts.started(), true));
+    let probed = world.run_and_probe(&load, 1, &Happens::default(), |_| ()).expect("a world that works");
+    world.settle().expect("a world that works");
+    let probe = probed.probe.as_ref().expect("half of the users went on");
+    // The world counts those of its last run.
+    assert_eq!((world.requests(), probe.users, probe.of), (probe.started, 5, 10));
+    let longest = Nanos::from_millis(2_000) + Nanos::from_millis(1_000);
+    assert!(probe.span <= longest, "{:?}", probe.span);
 }
 
 /// Four at a time, 20 ms each on average: half of 40 users get all of it, and what they ask for is in no figure of the load.
