@@ -291,17 +291,14 @@ impl Load {
             live.show_failures(self.showing(&plan, wishes));
         }
         let plan = Arc::new(plan);
-        let mut was_asked = false;
-        let carried = observed(&plan, options.clone(), &stop, &mut live).and_then(|mut result| {
-            // A Ctrl-C that comes later ends the probe, or the wait for exports, and not the run.
-            was_asked = asked.is_asked() || stop_file.has_come();
-            engine::probe(&plan, &options, &mut result, wishes.probe, &stop).map(|()| result)
-        });
-        let result = match carried {
+        let mut result = match observed(&plan, options.clone(), &stop, &mut live) {
             Ok(result) => result,
             // The log ends with the program.
             Err(error) => return self.refuse(&report::run_error(&error, self.view.language), Exit::of(&error)),
         };
+        // A Ctrl-C that comes later ends the probe, or the wait for exports, and not the run.
+        let was_asked = asked.is_asked() || stop_file.has_come();
+        engine::probe(&plan, &options, &mut result, wishes.probe, &stop);
         let (was_aborted, mut notes) = (live.was_aborted(), live.take_notes());
         let counts = &result.total.counts;
         if !asked.is_asked()

@@ -62,10 +62,15 @@ impl Probing {
         if does_once || !result.used_up.is_empty() || *shape == UserShape::Rendezvous {
             return Err(NotTried::Once);
         }
+        if scenario.shared_connections.is_some_and(|shared| shared < scenario.users()) {
+            return Err(NotTried::Shared);
+        }
         let end = Nanos::from(scenario.begin + *duration);
-        let (last, before) = (result.users_at(Nanos(end.0 - 1)), result.users_at(Nanos(end.0 - end.0 / STEADY_PART)));
+        let instants = [end.0.saturating_sub(1), end.0 - end.0 / STEADY_PART];
+        let [last, before] = instants.map(|at| result.users_at(Nanos(at)));
+        let was_changed = result.timelines.iter().any(|timeline| timeline.revision() > 0);
         let connections = last.unwrap_or(*users);
-        if last != before {
+        if last != before || was_changed {
             return Err(NotTried::UsersChanged);
         }
         let streams = u64::from(scenario.target().streams);
@@ -143,28 +148,19 @@ fn plan_of(scenario: &Scenario, (users, streams): (u64, u64), span: Nanos) -> Pl
 }
 
 /// Lets half of the users of a load that is over go on, where that tells something, and says who was the limit then.
-///
-/// # Errors
-/// The system refuses what the engine needs.
-pub fn probe(
-    plan: &Plan,
-    options: &RunOptions,
-    result: &mut RunResult,
-    wish: ProbeWish,
-    stop: &StopHandle,
-) -> Result<(), RunError> {
+pub fn probe(plan: &Plan, options: &RunOptions, result: &mut RunResult, wish: ProbeWish, stop: &StopHandle) {
     if !result.verdict.wants_probe() {
-        return Ok(());
+        return;
     }
     let probing = if options.team.is_some() { Err(NotTried::Elsewhere) } else { Probing::of(plan, result, wish) };
     let probed = match probing {
-        Ok(probing) => Ok(carried_out(probing, options, stop)?),
+        // What was measured is told, whatever becomes of the rest.
+        Ok(probing) => carried_out(probing, options, stop).map_err(|_| NotTried::Failed),
         Err(why) => Err(why),
     };
     // Who ends it has not seen it.
     let probed = if stop.is_stopped() && !result.was_stopped { probed.and(Err(NotTried::Stopped)) } else { probed };
     result.learn(probed);
-    Ok(())
 }
 
 fn carried_out(mut probing: Probing, options: &RunOptions, stop: &StopHandle) -> Result<Probe, RunError> {

@@ -37,6 +37,10 @@ pub enum NotTried {
     OneUser,
     /// Users came or went shortly before the end.
     UsersChanged,
+    /// The system did not give what it needs.
+    Failed,
+    /// Users share connections or streams, which would be as many for half of them.
+    Shared,
     /// Others carried it out.
     Elsewhere,
     /// Several scenarios ran side by side.
@@ -57,6 +61,8 @@ impl NotTried {
             Self::Changing => "changing",
             Self::OneUser => "one_user",
             Self::UsersChanged => "users_changed",
+            Self::Failed => "failed",
+            Self::Shared => "shared",
             Self::Elsewhere => "workers",
             Self::Several => "scenarios",
             Self::Once => "once",

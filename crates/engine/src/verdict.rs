@@ -128,9 +128,10 @@ pub struct MachineUse {
 }
 
 impl MachineUse {
-    /// None of its cores was free, and we had a part in that.
+    /// None of its cores was free, and both we and others had a part in that.
     fn is_full(&self) -> bool {
-        self.busy >= FULL_SHARE * self.cores && self.own >= OWN_PART_MIN * self.cores
+        let least = OWN_PART_MIN * self.cores;
+        self.busy >= FULL_SHARE * self.cores && self.own >= least && self.busy - self.own >= least
     }
 }
 
@@ -265,7 +266,8 @@ impl Verdict {
             growth: evidence.growth.filter(Growth::is_backlog),
             unanswered: failed(&evidence.total.counts, is_unanswered),
         };
-        let gaps = gaps::gaps(evidence.slices, all.of(Measure::Response).quantile(0.5).unwrap_or(0) as f64);
+        let service = |quantile| all.of(Measure::Service).quantile(quantile).unwrap_or(0) as f64;
+        let gaps = gaps::gaps(evidence.slices, (service(0.5), service(0.95)));
         (verdict.limit, verdict.known) = verdict.concluded(&evidence, &all, gaps);
         verdict.look_at_machine();
         verdict
@@ -348,7 +350,9 @@ impl Verdict {
         if let Some(known) = signs::waits(evidence, all) {
             return (Limit::Connections, known);
         }
-        match curve::curve(evidence.slices) {
+        // Of users that pause more are in flight because the target is slow, and not the other way round.
+        let curve = if evidence.scenario.program.pauses() { None } else { curve::curve(evidence.slices) };
+        match curve {
             Some((part, Answer::AtLimit | Answer::Refuses)) => (Limit::Target, Known::Curve(part)),
             Some((part, Answer::Below)) => (Limit::Below, Known::Curve(part)),
             _ => (Limit::Unknown, Known::Nothing(Unknown::NotTried(NotTried::NotYet))),

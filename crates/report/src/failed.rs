@@ -34,7 +34,9 @@ pub(crate) fn some_failed(run: &Run, language: Language) -> Option<String> {
     let most = tally.failures.iter().max_by_key(|each| each.count)?;
     let is_failure = |status: &&(u16, u64)| status.0 >= 300 || status.0 < 200;
     let status = tally.statuses.iter().filter(is_failure).max_by_key(|(_, count)| *count);
-    let (name, number) = match status.filter(|_| most.failure == Failure::Status) {
+    // Statuses are counted of redirects and of expected ones too.
+    let status = status.filter(|(_, number)| most.failure == Failure::Status && *number <= most.count);
+    let (name, number) = match status {
         Some((status, number)) => (status.to_string(), *number),
         None => (failure_name(most.failure), most.count),
     };

@@ -11,14 +11,18 @@ const GAP_MIN: Nanos = Nanos::from_millis(300);
 const MISSED_MIN: f64 = 30.0;
 /// It is this many times a usual answer.
 const RESPONSES_MIN: f64 = 10.0;
+/// And this many times one that few exceed: those that live through it are few.
+const LONG_MIN: f64 = 2.0;
 /// Threads of ours were there for all but this share of it.
 const STALLED_SHARE_MAX: f64 = 0.1;
 
-/// All of them; `None` where there is none. `response_ns`: a usual response time.
-pub(super) fn gaps(slices: &Slices, response_ns: f64) -> Option<Gaps> {
+/// All of them; `None` where there is none. `response_ns`: a usual response time, and one that few exceed.
+pub(super) fn gaps(slices: &Slices, response_ns: (f64, f64)) -> Option<Gaps> {
     let answers = |slice: &Slice| slice.ended.saturating_sub(slice.refused);
-    // Nobody expects an answer where nothing was asked.
-    let is_empty = |slice: &Slice| answers(slice) == 0 && (slice.in_flight > 0 || slice.refused > 0);
+    let usual = usual_in_flight(slices);
+    // Nobody expects an answer where nothing was asked, and few where little was.
+    let is_asked = |slice: &Slice| slice.refused > 0 || slice.in_flight > 0 && slice.in_flight as f64 >= 0.5 * usual;
+    let is_empty = |slice: &Slice| answers(slice) == 0 && is_asked(slice);
     let busy = slices.each.iter().filter(|slice| !is_empty(slice));
     let (count, sum) = busy.fold((0u64, 0u64), |(count, sum), slice| (count + 1, sum + answers(slice)));
     let per_slice = sum as f64 / count.max(1) as f64;
@@ -39,12 +43,19 @@ pub(super) fn gaps(slices: &Slices, response_ns: f64) -> Option<Gaps> {
     all
 }
 
-fn is_gap(stretch: &[Slice], width: Nanos, per_slice: f64, response_ns: f64) -> bool {
+/// What was in flight while answers came.
+fn usual_in_flight(slices: &Slices) -> f64 {
+    let busy = slices.each.iter().filter(|slice| slice.ended > slice.refused);
+    let (count, sum) = busy.fold((0u64, 0u64), |(count, sum), slice| (count + 1, sum + slice.in_flight));
+    sum as f64 / count.max(1) as f64
+}
+
+fn is_gap(stretch: &[Slice], width: Nanos, per_slice: f64, (usual_ns, long_ns): (f64, f64)) -> bool {
     let span = Nanos(width.0 * stretch.len() as u64);
     let stalled = stretch.iter().filter(|slice| slice.stalled > 0).count();
     span >= GAP_MIN
         && stretch.len() as f64 * per_slice >= MISSED_MIN
-        && span.0 as f64 >= RESPONSES_MIN * response_ns
+        && span.0 as f64 >= (RESPONSES_MIN * usual_ns).max(LONG_MIN * long_ns)
         && stalled as f64 <= STALLED_SHARE_MAX * stretch.len() as f64
 }
 
@@ -71,27 +82,27 @@ mod tests {
     fn a_stretch_without_answers_is_told_with_its_instants() {
         let mut each = vec![answered(20); 30];
         each[10..20].fill(NOTHING);
-        let found = gaps(&slices(each.clone()), 2e6).expect("a gap");
+        let found = gaps(&slices(each.clone()), (2e6, 4e6)).expect("a gap");
         assert_eq!((found.from, found.to), (Nanos::from_millis(1_000), Nanos::from_millis(2_000)));
         assert!(found.came_back && found.refused == 0 && found.count == 1);
         // Answers that take as long as that, or are as rare, are missed by nobody.
-        assert_eq!(gaps(&slices(each.clone()), 2e8), None);
+        assert_eq!(gaps(&slices(each.clone()), (2e8, 2e8)), None);
         each.iter_mut().for_each(|slice| slice.ended = slice.ended.min(1));
-        assert_eq!(gaps(&slices(each), 2e6), None);
+        assert_eq!(gaps(&slices(each), (2e6, 4e6)), None);
     }
 
     #[test]
     fn a_stretch_of_our_own_is_no_gap() {
         let mut each = vec![answered(20); 30];
         each[10..20].fill(Slice { stalled: 1, ..NOTHING });
-        assert_eq!(gaps(&slices(each.clone()), 2e6), None);
+        assert_eq!(gaps(&slices(each.clone()), (2e6, 4e6)), None);
         // Nor one in which nobody asked.
         each[10..20].fill(Slice { in_flight: 0, ..NOTHING });
-        assert_eq!(gaps(&slices(each.clone()), 2e6), None);
+        assert_eq!(gaps(&slices(each.clone()), (2e6, 4e6)), None);
         // One at the end is one as well, and what was refused meanwhile is no answer.
         each.truncate(10);
         each.extend(vec![Slice { ended: 40, refused: 40, in_flight: 0, ..NOTHING }; 10]);
-        let found = gaps(&slices(each), 2e6).expect("a gap");
+        let found = gaps(&slices(each), (2e6, 4e6)).expect("a gap");
         assert_eq!((found.refused, found.came_back), (400, false));
     }
 
@@ -100,7 +111,7 @@ mod tests {
         let mut each = vec![answered(20); 60];
         each[10..15].fill(NOTHING);
         each[30..40].fill(NOTHING);
-        let found = gaps(&slices(each), 2e6).expect("gaps");
+        let found = gaps(&slices(each), (2e6, 4e6)).expect("gaps");
         assert_eq!((found.from, found.count, found.sum), (Nanos::from_millis(3_000), 2, Nanos::from_millis(1_500)));
     }
 }

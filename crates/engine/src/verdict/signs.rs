@@ -22,6 +22,8 @@ const STARVED_OTHERS_MIN: u64 = 10;
 /// Statuses that say that there is too much to do.
 const REFUSING: [u16; 4] = [TOO_MANY, 502, 503, 504];
 const TOO_MANY: u16 = 429;
+/// What is called the rest is most of what failed.
+const MOST: f64 = 0.9;
 const OVERLOADED_SHARE_MIN: f64 = 0.2;
 
 /// What failed in a way that says what the target was about.
@@ -35,14 +37,17 @@ pub(super) fn of_failures(evidence: &Evidence<'_>, gaps: Option<Gaps>) -> Option
 /// The target answers some with a status that says that there is too much to do, or that nobody behind it took it.
 pub(super) fn of_refusals(evidence: &Evidence<'_>) -> Option<Known> {
     let counts = &evidence.total.counts;
-    let is_failing = counts.failures().any(|(failure, count)| failure == Failure::Status && count > 0);
-    let most = |(status, refused): &(u16, u64)| (*refused, *status);
-    let (status, refused) = counts.statuses().filter(|(status, _)| REFUSING.contains(status)).max_by_key(most)?;
+    let by_status: u64 =
+        counts.failures().filter(|(failure, _)| *failure == Failure::Status).map(|(_, count)| count).sum();
     // Any of the first is a limit; of the others some may be of any kind.
-    let least = if status == TOO_MANY { REFUSED_SHARE_MIN } else { OVERLOADED_SHARE_MIN };
-    let is_told = is_failing && refused as f64 > least * counts.finished() as f64 && counts.succeeded() > 0;
-    let served_per_s = counts.succeeded() as f64 / evidence.wall.as_secs_f64();
-    is_told.then_some(Known::Refusals { status, refused, served_per_s })
+    let is_told = |(status, refused): &(u16, u64)| {
+        let least = if *status == TOO_MANY { REFUSED_SHARE_MIN } else { OVERLOADED_SHARE_MIN };
+        let is_most = *refused <= by_status && *refused as f64 >= MOST * counts.failed() as f64;
+        REFUSING.contains(status) && is_most && *refused as f64 > least * counts.finished() as f64
+    };
+    let (status, refused) = counts.statuses().filter(is_told).max_by_key(|(_, refused)| *refused)?;
+    let served_per_s = counts.succeeded() as f64 / measured_s(evidence);
+    (counts.succeeded() > 0).then_some(Known::Refusals { status, refused, served_per_s })
 }
 
 /// Users of a closed load that had to wait for most of it, while the others had answer after answer.
@@ -51,10 +56,9 @@ fn starved(evidence: &Evidence<'_>) -> Option<Known> {
         return None;
     };
     let long_ns = Nanos::from(*duration).0 / STARVED_SHARE;
-    // Whoever was served when the others had left had waited for as long.
-    let (unfinished, ended) = (evidence.total.unfinished(), evidence.total.all());
-    let long = [&unfinished, &ended].map(|times| times.of(Measure::Response).count_between(long_ns, u64::MAX));
-    let (users, of) = (long[0] + long[1], evidence.scenario.users());
+    let unfinished = evidence.total.unfinished();
+    let users = unfinished.of(Measure::Response).count_between(long_ns, u64::MAX);
+    let of = evidence.scenario.users();
     let others = of.checked_sub(users).filter(|others| *others > 0)?;
     let is_left_out = users > 0 && evidence.total.counts.answers() >= STARVED_OTHERS_MIN * others;
     is_left_out.then_some(Known::Starved { users, of })
@@ -70,9 +74,10 @@ pub(super) fn held(evidence: &Evidence<'_>, all: &Timings) -> Option<Held> {
     let is_kept = match scenario.every {
         // The last iteration of each may have begun and not ended.
         Some(every) => {
-            let users_s = held.users * evidence.wall.as_secs_f64();
-            let iterations = held.iterations_per_s * evidence.wall.as_secs_f64();
-            iterations + held.users >= PACE_SHARE_MIN * users_s / every.as_secs_f64()
+            let users_s = held.users * measured_s(evidence);
+            let iterations = held.iterations_per_s * measured_s(evidence);
+            let is_in_time = held.target_ns < every.as_nanos() as f64;
+            is_in_time && iterations + held.users >= PACE_SHARE_MIN * users_s / every.as_secs_f64()
         }
         None => held.target_ns < TARGET_SHARE_MAX * held.iteration_ns,
     };
@@ -81,7 +86,7 @@ pub(super) fn held(evidence: &Evidence<'_>, all: &Timings) -> Option<Held> {
 
 /// Users of an open load that pause, and whose time the target had little of: starts wait for their pauses.
 pub(super) fn pausing(evidence: &Evidence<'_>, all: &Timings, connections: u64) -> Option<Held> {
-    let held = of_users(evidence, all, connections as f64 * evidence.wall.as_secs_f64())?;
+    let held = of_users(evidence, all, connections as f64 * measured_s(evidence))?;
     (evidence.scenario.program.pauses() && held.target_ns < TARGET_SHARE_MAX * held.iteration_ns).then_some(held)
 }
 
@@ -103,8 +108,14 @@ fn of_users(evidence: &Evidence<'_>, all: &Timings, users_s: f64) -> Option<Held
     let with_target = &with_target[..if is_closed { 2 } else { 3 }];
     let busy_ns = with_target.iter().map(|times| times.sum() as f64).sum::<f64>();
     let (iteration_ns, target_ns) = (users_s * 1e9 / iterations, busy_ns / iterations);
-    let wall_s = evidence.wall.as_secs_f64();
-    Some(Held { users: users_s / wall_s, iterations_per_s: iterations / wall_s, iteration_ns, target_ns })
+    let span_s = measured_s(evidence);
+    Some(Held { users: users_s / span_s, iterations_per_s: iterations / span_s, iteration_ns, target_ns })
+}
+
+/// The measured time, without what the end waited for.
+fn measured_s(evidence: &Evidence<'_>) -> f64 {
+    let followed = evidence.slices.width.as_secs_f64() * evidence.slices.each.len() as f64;
+    if followed > 0.0 { followed } else { evidence.wall.as_secs_f64() }
 }
 
 /// Requests of a closed load waited for one of the connections that users share, or for a stream.

@@ -58,7 +58,7 @@ pub(crate) fn limit(name: &str, language: Language) -> &'static str {
         "link" => language.pick("the network link", "网络带宽"),
         // The first is what a trial says in which starts waited for connections.
         "users" | "connections" => language.pick("the users of the load", "负载的用户数"),
-        "below" => language.pick("none found with fewer users", "用户更少时未见上限"),
+        "below" => language.pick("not reached", "尚未达到上限"),
         "plan_kept" => language.pick("nobody", "无"),
         _ => language.pick("unknown", "未知"),
     }

@@ -17,7 +17,7 @@ pub(super) fn said(run: &Run, language: Language) -> Option<String> {
         (Known::Held(held), Limit::PlanKept) => Some(kept(held, language)),
         (Known::Held(held), _) => Some(pausing(held, language)),
         (Known::Probe(part), limit) => Some(of_probe(run, part, limit, language)),
-        (Known::Curve(part), limit) => Some(of_curve(run, part, limit, language)),
+        (Known::Curve(part), limit) => Some(of_curve(part, limit, language)),
         (Known::StoodStill(gaps), _) => Some(stood_still(gaps, language)),
         (Known::Outage(gaps), _) => Some(outage(run, gaps, language)),
         (Known::Starved { users, of }, _) => Some(language.pick(
@@ -105,7 +105,9 @@ fn those(run: &Run, language: Language) -> String {
 }
 
 fn of_probe(run: &Run, part: &PartOfUsers, limit: Limit, language: Language) -> String {
-    let (those, share, achieved) = (those(run, language), in_percent(part.rate), rate(run.rate));
+    // What half of them are held against is the rate before the end.
+    let before = run.probe.as_ref().and_then(|probe| probe.before).map_or(run.rate, |before| before.succeeded_per_s());
+    let (those, share, achieved) = (those(run, language), in_percent(part.rate), rate(before));
     let time = part.time.map(in_percent);
     match (limit, part.is_refused, time) {
         (Limit::Target, true, _) => language.pick(
@@ -127,20 +129,20 @@ fn of_probe(run: &Run, part: &PartOfUsers, limit: Limit, language: Language) -> 
     }
 }
 
-fn of_curve(run: &Run, part: &PartOfUsers, limit: Limit, language: Language) -> String {
-    let (kept, share, achieved) = (in_percent(part.kept), in_percent(part.rate), rate(run.rate));
+fn of_curve(part: &PartOfUsers, limit: Limit, language: Language) -> String {
+    let (kept, share) = (in_percent(part.kept), in_percent(part.rate));
     match limit {
         Limit::Target => language.pick(
-            format!("the target is at its limit, {achieved}/s: with {kept} as many requests in flight it gave {share} of the rate"),
-            format!("被测服务已达上限，{achieved}/s：在途请求为 {kept} 时，吞吐已是 {share}"),
+            format!("the target is at its limit: with {kept} as many requests in flight it gave {share} of the rate"),
+            format!("被测服务已达上限：在途请求只有最多时的 {kept} 时，吞吐已是 {share}"),
         ),
         Limit::Connections => language.pick(
             format!("the connections were too few: all were busy and starts waited, and with {kept} of them the rate was {share}; raise -c, or leave it out"),
             format!("连接太少：全部在忙，请求在等待，而只用其中 {kept} 时吞吐为 {share}；请增大或去掉 -c"),
         ),
         _ => language.pick(
-            format!("fewer users give less than {achieved}/s: with {kept} of them the rate was {share}; whether more give more was not tried: onrush find-max --on users"),
-            format!("用户更少，吞吐就低于 {achieved}/s：用户为 {kept} 时吞吐为 {share}；更多用户能否更快，没有试过：onrush find-max --on users"),
+            format!("fewer users give less: with {kept} as many requests in flight the rate was {share}; whether more give more was not tried: onrush find-max --on users"),
+            format!("用户更少，吞吐就更低：在途请求只有最多时的 {kept} 时吞吐为 {share}；更多用户能否更快，没有试过：onrush find-max --on users"),
         ),
     }
 }
@@ -271,6 +273,13 @@ fn not_tried(why: NotTried, language: Language) -> &'static str {
             "users came or went shortly before the end; let the last number of them stay longer",
             "临近结束时用户数仍在变化；请让最后的用户数多保持一段时间",
         ),
+        NotTried::Failed => {
+            ("this machine did not give what half of the users needed", "本机无法提供一半用户试探所需的资源")
+        }
+        NotTried::Shared => (
+            "half of the users are not tried where they share connections; compare with more connections",
+            "共用连接时不用一半的用户试探；请与更多连接比较",
+        ),
         NotTried::Elsewhere => (
             "workers do not try half of the users; onrush find-max --on users tells",
             "工作进程不做探测；可用 onrush find-max --on users 判断",
@@ -281,7 +290,7 @@ fn not_tried(why: NotTried, language: Language) -> &'static str {
         ),
         NotTried::Once => (
             "half of the users cannot be tried where rows, meetings or first steps are used once",
-            "数据行、集合点或首步骤只能用一次，因此无法用一半的用户试探",
+            "数据行、集合点或起始步骤只能用一次，因此无法用一半的用户试探",
         ),
     };
     language.pick(english, chinese)

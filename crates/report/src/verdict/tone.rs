@@ -66,6 +66,9 @@ fn heading(run: &Run, language: Language) -> (Tone, &'static str) {
         Limit::Target if run.asked_per_s.is_some() => {
             (Tone::Unsure, pick("The target was the limit", "瓶颈在被测服务"))
         }
+        Limit::Target if verdict.known == Known::Counts => {
+            (Tone::Bad, pick("Requests without a response", "有请求没有得到响应"))
+        }
         Limit::Target => (Tone::Good, pick("The target is at its limit", "被测服务已达上限")),
         Limit::Below => (Tone::Good, pick("Fewer users give less", "用户更少则吞吐更低")),
         Limit::Connections => (Tone::Unsure, pick("Too few connections", "连接太少")),

@@ -16,7 +16,7 @@ fn the_target_is_accused() {
     assert_eq!((shown.limit(), &shown.report["verdict"]["evidence"]), ("target", &"curve".into()));
     let share = shown.number("/verdict/figures/rate_share");
     assert!((0.9..=1.1).contains(&share), "{share}");
-    assert!(shown.words().starts_with("the target is at its limit, "), "{}", shown.words());
+    assert!(shown.words().starts_with("the target is at its limit: "), "{}", shown.words());
     let shown = Shown::plainly("/serial/10", &load("20"));
     assert_eq!((shown.limit(), &shown.report["verdict"]["figures"]["reason"]), ("unknown", &"all_busy".into()));
 }
