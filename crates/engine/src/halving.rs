@@ -1,7 +1,7 @@
 //! What the rate of a part of the users says: pure arithmetic over counts in equal stretches of time.
 //!
 //! With a share of the users, a target at its limit still gives the whole rate, and one that is not gives that share of it. The line
-//! between lies in the middle. Whoever is nearer to it than the noise of both rates is not told.
+//! between lies in the middle. A share that is nearer to it than the noise of both rates is called unsure.
 
 use pacing::Nanos;
 
@@ -76,10 +76,10 @@ impl Steady {
     /// The longest stretch before the end whose parts do not differ. `response_s`: the mean response time; the first two of them
     /// are left out.
     pub(crate) fn before_the_end(slices: &Slices, response_s: f64) -> Option<Self> {
-        let all = slices.width.as_secs_f64() * slices.each.len() as f64;
+        let all = slices.span().as_secs_f64();
         let spans = [all - (2.0 * response_s).min(all / 2.0), all / 2.0, all / 4.0, all / 8.0];
-        let spans = spans.into_iter().take_while(|span| *span >= STEADY_MIN_S.min(all / 2.0));
-        spans.filter_map(|span| Self::of(slices, span, response_s)).next()
+        let mut spans = spans.into_iter().take_while(|span| *span >= STEADY_MIN_S.min(all / 2.0));
+        spans.find_map(|span| Self::of(slices, span, response_s))
     }
 
     /// Of the last stretch of this length, when it is steady.
@@ -157,7 +157,7 @@ pub(crate) fn compare(
     compare_samples(&before.sample, &now, kept, spread, PROBE_ANSWERS_MIN)
 }
 
-/// The same of any two stretches, from so many answers on.
+/// The same of any two stretches, where the second has at least `answers_min` answers.
 pub(crate) fn compare_samples(before: &Sample, now: &Sample, kept: f64, spread: f64, answers_min: f64) -> Option<Seen> {
     let ratio = |rate: Rate, before: Rate, answers: f64| {
         (before.per_s > 0.0 && answers >= answers_min).then(|| {

@@ -39,6 +39,11 @@ impl Slice {
         }
     }
 
+    /// Exchanges that ended with more than a refused connection.
+    pub(crate) fn answered(&self) -> u64 {
+        self.ended.saturating_sub(self.refused)
+    }
+
     fn since(self, before: Self) -> Self {
         Self {
             ended: self.ended.saturating_sub(before.ended),
@@ -82,6 +87,11 @@ impl Slices {
         }
         self.width = self.width.max(other.width);
         self.each.iter_mut().zip(&other.each).for_each(|(own, more)| own.add(more));
+    }
+
+    /// How long all of them are.
+    pub(crate) fn span(&self) -> Nanos {
+        self.begin_of(self.each.len())
     }
 
     /// When a stretch begins, counted from the beginning of the measured time.

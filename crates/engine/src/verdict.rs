@@ -275,7 +275,7 @@ impl Verdict {
 
     /// What half of the users told when the measured time was over.
     pub(crate) fn learn(&mut self, probed: &Result<Probe, NotTried>) {
-        if self.known == Known::Nothing(Unknown::NotTried(NotTried::NotYet)) {
+        if self.wants_probe() {
             (self.limit, self.known) = match probed {
                 Ok(probe) => probed::concluded(probe),
                 Err(why) => (Limit::Unknown, Known::Nothing(Unknown::NotTried(*why))),
@@ -284,11 +284,14 @@ impl Verdict {
         }
     }
 
+    fn is_machine_full(&self) -> bool {
+        self.machine.is_some_and(|machine| machine.is_full())
+    }
+
     /// A target at its limit on a machine that it shares with us, and that is full, may give more on another.
     fn look_at_machine(&mut self) {
         let is_of_rates = matches!(self.known, Known::Counts | Known::Probe(_) | Known::Curve(_));
-        let is_full = self.machine.is_some_and(|machine| machine.is_full());
-        if self.limit == Limit::Target && is_of_rates && is_full && self.unanswered == 0 {
+        if self.limit == Limit::Target && is_of_rates && self.is_machine_full() && self.unanswered == 0 {
             self.limit = Limit::Machine;
         }
     }
@@ -318,8 +321,7 @@ impl Verdict {
         let is_late = self.generator_was_late(evidence, all) && !is_link_full;
         let lost = self.lost_share(evidence).max(gap_share(evidence, gaps));
         if is_late && lost <= DWARFING * own_share(evidence, all) {
-            let is_full = self.machine.is_some_and(|machine| machine.is_full());
-            return (if is_full { Limit::Machine } else { Limit::Generator }, Known::Counts);
+            return (if self.is_machine_full() { Limit::Machine } else { Limit::Generator }, Known::Counts);
         }
         if is_link_full {
             return (Limit::Link, Known::Counts);
@@ -425,8 +427,7 @@ impl Verdict {
 
 /// The share of the measured time in which nothing came back.
 fn gap_share(evidence: &Evidence<'_>, gaps: Option<Gaps>) -> f64 {
-    let all = evidence.slices.width.as_secs_f64() * evidence.slices.each.len() as f64;
-    gaps.map_or(0.0, |gaps| gaps.sum.as_secs_f64() / all.max(1e-9))
+    gaps.map_or(0.0, |gaps| gaps.sum.as_secs_f64() / evidence.slices.span().as_secs_f64().max(1e-9))
 }
 
 /// This machine had none left.

@@ -18,13 +18,12 @@ const STALLED_SHARE_MAX: f64 = 0.1;
 
 /// All of them; `None` where there is none. `response_ns`: a usual response time, and one that few exceed.
 pub(super) fn gaps(slices: &Slices, response_ns: (f64, f64)) -> Option<Gaps> {
-    let answers = |slice: &Slice| slice.ended.saturating_sub(slice.refused);
     let usual = usual_in_flight(slices);
     // Nobody expects an answer where nothing was asked, and few where little was.
     let is_asked = |slice: &Slice| slice.refused > 0 || slice.in_flight > 0 && slice.in_flight as f64 >= 0.5 * usual;
-    let is_empty = |slice: &Slice| answers(slice) == 0 && is_asked(slice);
+    let is_empty = |slice: &Slice| slice.answered() == 0 && is_asked(slice);
     let busy = slices.each.iter().filter(|slice| !is_empty(slice));
-    let (count, sum) = busy.fold((0u64, 0u64), |(count, sum), slice| (count + 1, sum + answers(slice)));
+    let (count, sum) = busy.fold((0u64, 0u64), |(count, sum), slice| (count + 1, sum + slice.answered()));
     let per_slice = sum as f64 / count.max(1) as f64;
     let mut all: Option<Gaps> = None;
     let mut begin = 0;
@@ -45,7 +44,7 @@ pub(super) fn gaps(slices: &Slices, response_ns: (f64, f64)) -> Option<Gaps> {
 
 /// What was in flight while answers came.
 fn usual_in_flight(slices: &Slices) -> f64 {
-    let busy = slices.each.iter().filter(|slice| slice.ended > slice.refused);
+    let busy = slices.each.iter().filter(|slice| slice.answered() > 0);
     let (count, sum) = busy.fold((0u64, 0u64), |(count, sum), slice| (count + 1, sum + slice.in_flight));
     sum as f64 / count.max(1) as f64
 }

@@ -4,8 +4,8 @@ use metrics::{Counter, Failure, Measure, Timings};
 use pacing::Nanos;
 use plan::Load;
 
-use super::Evidence;
 use super::known::{Gaps, Held, Known};
+use super::{Evidence, failed};
 
 /// Users that pause, and of whose iterations the target has less than this share, hold their pace.
 const TARGET_SHARE_MAX: f64 = 0.5;
@@ -37,8 +37,7 @@ pub(super) fn of_failures(evidence: &Evidence<'_>, gaps: Option<Gaps>) -> Option
 /// The target answers some with a status that says that there is too much to do, or that nobody behind it took it.
 pub(super) fn of_refusals(evidence: &Evidence<'_>) -> Option<Known> {
     let counts = &evidence.total.counts;
-    let by_status: u64 =
-        counts.failures().filter(|(failure, _)| *failure == Failure::Status).map(|(_, count)| count).sum();
+    let by_status = failed(counts, |failure| failure == Failure::Status);
     // Any of the first is a limit; of the others some may be of any kind.
     let is_told = |(status, refused): &(u16, u64)| {
         let least = if *status == TOO_MANY { REFUSED_SHARE_MIN } else { OVERLOADED_SHARE_MIN };
@@ -70,16 +69,16 @@ pub(super) fn held(evidence: &Evidence<'_>, all: &Timings) -> Option<Held> {
     if scenario.every.is_none() && !scenario.program.pauses() {
         return None;
     }
-    let held = of_users(evidence, all, evidence.users_s?)?;
+    let users_s = evidence.users_s?;
+    let held = of_users(evidence, all, users_s)?;
     let is_kept = match scenario.every {
         // The last iteration of each may have begun and not ended.
         Some(every) => {
-            let users_s = held.users * measured_s(evidence);
             let iterations = held.iterations_per_s * measured_s(evidence);
             let is_in_time = held.target_ns < every.as_nanos() as f64;
             is_in_time && iterations + held.users >= PACE_SHARE_MIN * users_s / every.as_secs_f64()
         }
-        None => held.target_ns < TARGET_SHARE_MAX * held.iteration_ns,
+        None => gives_the_target_little(&held),
     };
     is_kept.then_some(held)
 }
@@ -87,7 +86,12 @@ pub(super) fn held(evidence: &Evidence<'_>, all: &Timings) -> Option<Held> {
 /// Users of an open load that pause, and whose time the target had little of: starts wait for their pauses.
 pub(super) fn pausing(evidence: &Evidence<'_>, all: &Timings, connections: u64) -> Option<Held> {
     let held = of_users(evidence, all, connections as f64 * measured_s(evidence))?;
-    (evidence.scenario.program.pauses() && held.target_ns < TARGET_SHARE_MAX * held.iteration_ns).then_some(held)
+    (evidence.scenario.program.pauses() && gives_the_target_little(&held)).then_some(held)
+}
+
+/// Most of an iteration is pauses.
+fn gives_the_target_little(held: &Held) -> bool {
+    held.target_ns < TARGET_SHARE_MAX * held.iteration_ns
 }
 
 /// What users did who were there for so long together.
@@ -114,8 +118,8 @@ fn of_users(evidence: &Evidence<'_>, all: &Timings, users_s: f64) -> Option<Held
 
 /// The measured time, without what the end waited for.
 fn measured_s(evidence: &Evidence<'_>) -> f64 {
-    let followed = evidence.slices.width.as_secs_f64() * evidence.slices.each.len() as f64;
-    if followed > 0.0 { followed } else { evidence.wall.as_secs_f64() }
+    let followed = evidence.slices.span();
+    if followed > Nanos::ZERO { followed.as_secs_f64() } else { evidence.wall.as_secs_f64() }
 }
 
 /// Requests of a closed load waited for one of the connections that users share, or for a stream.

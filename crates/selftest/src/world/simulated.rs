@@ -83,10 +83,10 @@ impl SimulatedWorld {
     ) -> Result<RunResult, SelftestError> {
         let mut result = self.run(plan, threads, happens, observe)?;
         if result.verdict.wants_probe() {
-            let probed = Probing::of(plan, &result, ProbeWish::Safe);
-            let probed = probed
-                .map(|probing| self.probe(probing, threads))
-                .map_or_else(|why| Ok(Err(why)), |done| done.map(Ok))?;
+            let probed = match Probing::of(plan, &result, ProbeWish::Safe) {
+                Ok(probing) => Ok(self.probe(probing, threads)?),
+                Err(why) => Err(why),
+            };
             result.learn(probed);
         }
         Ok(result)
