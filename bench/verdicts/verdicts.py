@@ -32,7 +32,7 @@ ANSWERS |= {"connections", "unknown"}
 
 # What the JSON report says -> the answer that it gives. A kind that is not here is taken as it is.
 KINDS = {"plan_kept": "kept", "below": "fewer", "users": "fewer", "ports_or_descriptors": "ports"}
-EVIDENCE = {"refusals": "refuses", "outage": "outage", "stalled": "outage", "starved": "starved"}
+EVIDENCE = {"lost_syns": "queue", "refusals": "refuses", "outage": "outage", "stalled": "outage", "starved": "starved"}
 
 # What no sentence may say where this is the answer.
 MORE = r"may give more|raise (the )?connections|they pause"

@@ -136,6 +136,7 @@ impl Given<'_> {
             stages_of: self.text("stages-of"),
             ramp: self.text("ramp"),
             rendezvous: self.has("rendezvous"),
+            preconnect: self.has("preconnect"),
             warmup: self.text("warmup"),
             arrivals: self.text("arrivals"),
             max_lateness: self.text("max-lateness"),

@@ -416,7 +416,7 @@ impl Load {
         let is_unexpected = plan.has_expectations()
             && (counts.failed + counts.dropped() + (counts.unfinished() - counts.cut()) > 0 || counts.succeeded() == 0);
         let is_crossed = run.judged.iter().any(|judged| !judged.judgement.holds);
-        let is_spoiled = wishes.is_strict && run.verdict.is_spoiled();
+        let is_spoiled = wishes.is_strict && run.is_unreliable();
         // All users failed before their first iteration.
         let never_began = run.iterations.is_none() && counts.failed > 0;
         // What ran is not what was planned.

@@ -18,7 +18,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// Scenario files that a page offers at most.
 const FILES_MAX: usize = 200;
 /// What a page may say of a run. All else reads or writes files of this machine, or is about the program itself.
-const FROM_A_PAGE: [&str; 70] = [
+const FROM_A_PAGE: [&str; 71] = [
     "url",
     "method",
     "header",
@@ -44,6 +44,7 @@ const FROM_A_PAGE: [&str; 70] = [
     "warmup",
     "arrivals",
     "max-lateness",
+    "preconnect",
     "no-keepalive",
     "http1.0",
     "http1.1",

@@ -247,7 +247,7 @@ fn of_run(run: &Run, cell: &Cell, kept_as: Option<String>) -> SweptRun {
         p99_ns: response.quantile(0.99),
         failed_share: 1.0 - succeeded.min(started) as f64 / started as f64,
         limit: run.verdict.limit.name(),
-        is_spoiled: run.verdict.is_spoiled(),
+        is_spoiled: run.is_unreliable(),
         kept_as,
     }
 }

@@ -199,6 +199,8 @@ pub struct ScenarioResult {
     pub paused: Nanos,
     /// The mean rate that an open load was asked for; `None` of a closed load.
     pub asked_per_s: Option<f64>,
+    /// How long all users of a closed load were there together, in seconds, where that is known.
+    pub users_s: Option<f64>,
     /// Who was its limit.
     pub verdict: Verdict,
 }

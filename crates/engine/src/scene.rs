@@ -1,7 +1,7 @@
 //! One scenario on one shard: its world, and when its load stops, drains and is over.
 
 use driver::{Sockets, Waker};
-use metrics::{Counter, Snapshot};
+use metrics::{Counter, Distribution, Snapshot};
 use pacing::{Lost, Nanos};
 use plan::BudgetPart;
 
@@ -56,6 +56,8 @@ pub(crate) struct SceneEnd {
     pub(crate) spent: Option<BudgetPart>,
     /// What ended in equal stretches of it.
     pub(crate) slices: Slices,
+    /// Service times of the first exchange of each user.
+    pub(crate) first_times: Distribution,
 }
 
 impl Scene {
@@ -254,7 +256,7 @@ impl Scene {
         };
         self.world.finish_log();
         let spent = self.world.ended_by();
-        let slices = self.follower.take();
-        (seen, SceneEnd { scenario: self.scenario, stopped_at, backlog, spent, slices })
+        let (slices, first_times) = (self.follower.take(), self.world.take_first_times());
+        (seen, SceneEnd { scenario: self.scenario, stopped_at, backlog, spent, slices, first_times })
     }
 }

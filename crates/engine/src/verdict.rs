@@ -4,16 +4,19 @@
 //! generator's own doing; wait, drops and slow answers are not.
 
 mod curve;
+mod first;
 mod gaps;
 mod known;
+mod own;
 mod probed;
 mod signs;
+mod syns;
 #[cfg(test)]
 mod tests;
 
-use metrics::{Class, Counts, Failure, Measure, Outcome, Snapshot, Timings};
+use metrics::{Class, Counts, Distribution, Failure, Measure, Outcome, Snapshot, Timings};
 use pacing::Nanos;
-use plan::{ConnectionCount, Load, Scenario};
+use plan::{OPEN_CONNECTIONS_MAX, Scenario};
 
 use crate::halving::Answer;
 use crate::probed::{NotTried, Probe};
@@ -23,22 +26,6 @@ pub use known::{Gaps, Held, Known, Part, Unknown};
 #[cfg(test)]
 pub(crate) use probed::concluded as concluded_of;
 
-/// Starts that are later than this at the 99th percentile are no more what was asked for; a scheduler's own hiccups are below.
-const LATENESS_MAX: Nanos = Nanos::from_millis(10);
-/// A tick that is later than this keeps answers waiting that should be stamped, however long they take.
-const LAG_MAX: Nanos = Nanos::from_millis(20);
-/// The share of late ticks, and how many of them, from which on a thread was the limit.
-const LATE_TICKS_SHARE_MAX: f64 = 0.01;
-const LATE_TICKS_MIN: u64 = 2;
-/// Exchanges that owe their times to stalls of ours: so many of all are in the 99th percentile; a single one says nothing.
-const COVERED_SHARE_MAX: f64 = 0.01;
-const COVERED_MIN: u64 = 2;
-/// Users whose threads stood still for this share of the time made so much less of a rate.
-const STALLED_SHARE_MAX: f64 = 0.05;
-/// A thread that was ready for this share of its time, and had no core, was kept from its work.
-const RUN_DELAY_SHARE_MAX: f64 = 0.2;
-/// A shard that wanted a whole core for this share of its time was the limit.
-const SATURATED_SHARE_MAX: f64 = 0.2;
 /// A difference between response and service time below this is no backlog.
 const BACKLOG_MIN: Nanos = Nanos::from_millis(10);
 /// The share of starts that may be dropped or left over, or may fail, before somebody was the limit.
@@ -183,6 +170,8 @@ pub struct Verdict {
     pub link: Option<LinkUse>,
     /// This machine, where the target is on it too.
     pub machine: Option<MachineUse>,
+    /// The first request of each user took this share of the time of later ones, where that says that a queue filled up.
+    pub first_round: Option<f64>,
     /// What piled up in an open load, when it did.
     pub growth: Option<Growth>,
     /// Exchanges that got no complete answer, whoever ended them.
@@ -199,6 +188,8 @@ pub(crate) struct Evidence<'a> {
     pub(crate) link: Option<LinkUse>,
     pub(crate) growth: Option<Growth>,
     pub(crate) slices: &'a Slices,
+    /// Service times of the first exchange of each user, where all began at once.
+    pub(crate) first: &'a Distribution,
     /// How long all users of a closed load were there together, in seconds; none where that is not known.
     pub(crate) users_s: Option<f64>,
     pub(crate) machine: Option<MachineUse>,
@@ -263,6 +254,10 @@ impl Verdict {
             service_mean_ns: all.of(Measure::Service).mean(),
             link: evidence.link.clone(),
             machine: evidence.machine,
+            first_round: first::first_round(
+                evidence.first,
+                evidence.total.class(Class::Succeeded).of(Measure::Service),
+            ),
             growth: evidence.growth.filter(Growth::is_backlog),
             unanswered: failed(&evidence.total.counts, is_unanswered),
         };
@@ -280,6 +275,9 @@ impl Verdict {
                 Ok(probe) => probed::concluded(probe),
                 Err(why) => (Limit::Unknown, Known::Nothing(Unknown::NotTried(*why))),
             };
+            if let (Limit::Unknown, Some(share)) = (self.limit, self.first_round) {
+                (self.limit, self.known) = (Limit::Target, Known::FirstRound(share));
+            }
             self.look_at_machine();
         }
     }
@@ -290,7 +288,8 @@ impl Verdict {
 
     /// A target at its limit on a machine that it shares with us, and that is full, may give more on another.
     fn look_at_machine(&mut self) {
-        let is_of_rates = matches!(self.known, Known::Counts | Known::Probe(_) | Known::Curve(_));
+        let is_of_rates =
+            matches!(self.known, Known::Counts | Known::Probe(_) | Known::Curve(_) | Known::FirstRound(_));
         if self.limit == Limit::Target && is_of_rates && self.is_machine_full() && self.unanswered == 0 {
             self.limit = Limit::Machine;
         }
@@ -318,9 +317,9 @@ impl Verdict {
             return (Limit::Target, known);
         }
         let is_link_full = self.link.as_ref().is_some_and(|link| link.share >= LINK_SHARE_MAX);
-        let is_late = self.generator_was_late(evidence, all) && !is_link_full;
+        let is_late = own::was_late(evidence, all) && !is_link_full;
         let lost = self.lost_share(evidence).max(gap_share(evidence, gaps));
-        if is_late && lost <= DWARFING * own_share(evidence, all) {
+        if is_late && lost <= DWARFING * own::own_share(evidence, all) {
             return (if self.is_machine_full() { Limit::Machine } else { Limit::Generator }, Known::Counts);
         }
         if is_link_full {
@@ -367,11 +366,11 @@ impl Verdict {
         if !is_lost && !self.has_backlog(all) && self.growth.is_none() {
             return (Limit::PlanKept, Known::Counts);
         }
-        let Load::Open { connections: ConnectionCount::Exactly(connections), .. } = evidence.scenario.load else {
-            return (Limit::Target, Known::Counts);
-        };
+        let connections = evidence.scenario.load.connections();
         let most = evidence.slices.each.iter().map(|slice| slice.in_flight).max();
-        let were_all_busy = most.is_none_or(|most| most as f64 >= BUSY_SHARE_MIN * connections as f64);
+        // What others carried out is not followed: there a number that somebody named is taken for what was busy.
+        let were_all_busy = most
+            .map_or(connections < OPEN_CONNECTIONS_MAX, |most| most as f64 >= BUSY_SHARE_MIN * connections as f64);
         if self.unanswered > 0 || !self.has_waited() || !were_all_busy {
             return (Limit::Target, Known::Counts);
         }
@@ -401,21 +400,6 @@ impl Verdict {
         of_starts(counts.dropped() - counts.dropped_by_generator() + left + self.unanswered)
     }
 
-    /// What was late, stood still or had no core did so for longer than the figures bear: the rate, or the 99th percentile.
-    fn generator_was_late(&self, evidence: &Evidence<'_>, all: &Timings) -> bool {
-        let (counts, shards) = (&evidence.total.counts, evidence.shards);
-        let dropped = counts.dropped_by_generator() as f64 > LOSS_SHARE_MAX * counts.started() as f64;
-        let was_kept = |spent: &ShardUse| {
-            saturated_share(spent, counts) >= SATURATED_SHARE_MAX || spent.run_delay_share() >= RUN_DELAY_SHARE_MAX
-        };
-        let covered = counts.covered_responses().max(evidence.total.covered_count());
-        let is_in_p99 = covered >= COVERED_MIN && covered as f64 > COVERED_SHARE_MAX * counts.finished() as f64;
-        // A load with a rate sends what it owes; one of users sends less for as long as it stands still.
-        let stalled = shards.iter().map(ShardUse::stalled_share).sum::<f64>() / shards.len().max(1) as f64;
-        let is_in_rate = evidence.asked_per_s.is_none() && stalled > STALLED_SHARE_MAX;
-        dropped || late_starts(all) > LATE_TICKS_SHARE_MAX || is_in_p99 || is_in_rate || shards.iter().any(was_kept)
-    }
-
     /// Starts wait for a free connection far longer than an exchange takes.
     fn has_backlog(&self, all: &Timings) -> bool {
         let p99 = |measure| all.of(measure).quantile(0.99).unwrap_or(0);
@@ -433,32 +417,6 @@ fn gap_share(evidence: &Evidence<'_>, gaps: Option<Gaps>) -> f64 {
 /// This machine had none left.
 fn is_local(failure: Failure) -> bool {
     matches!(failure, Failure::NoLocalPort | Failure::NoDescriptor)
-}
-
-/// The share of the starts that were later than they may be; a single one says nothing.
-fn late_starts(all: &Timings) -> f64 {
-    let lateness = all.of(Measure::Lateness);
-    let late = lateness.count_between(LATENESS_MAX.0 + 1, u64::MAX);
-    if late < LATE_TICKS_MIN { 0.0 } else { late as f64 / lateness.count() as f64 }
-}
-
-/// How much of the time a thread wanted all of its core for what somebody answered: whoever is refused at once tries again at once.
-fn saturated_share(spent: &ShardUse, counts: &Counts) -> f64 {
-    let is_refused = counts.answers() + counts.succeeded() == 0 && counts.failed() > 0;
-    if is_refused { 0.0 } else { spent.saturated_share() }
-}
-
-/// The largest share of the time, or of the starts, that the generator was late for.
-fn own_share(evidence: &Evidence<'_>, all: &Timings) -> f64 {
-    let counts = &evidence.total.counts;
-    let of_thread = |spent: &ShardUse| {
-        saturated_share(spent, counts).max(spent.run_delay_share()).max(spent.stalled_share()).max({
-            let late = spent.lag.count_between(LAG_MAX.0, u64::MAX);
-            late as f64 / spent.lag.count().max(1) as f64
-        })
-    };
-    let dropped = counts.dropped_by_generator() as f64 / counts.started().max(1) as f64;
-    evidence.shards.iter().map(of_thread).fold(dropped.max(late_starts(all)), f64::max)
 }
 
 /// The share of the time of all exchanges that those had which got no answer.

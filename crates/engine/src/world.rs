@@ -16,6 +16,7 @@ mod deadline;
 mod ends;
 mod events;
 mod exchanges;
+mod first;
 mod goodbyes;
 mod hops;
 mod kept;
@@ -42,7 +43,7 @@ mod work;
 use std::sync::Arc;
 
 use driver::{Sockets, Template, Waker};
-use metrics::{Ages, Snapshot};
+use metrics::{Ages, Distribution, Snapshot};
 use pacing::Nanos;
 use plan::Keeps;
 use wire::http1::HeadMemory;
@@ -59,6 +60,7 @@ pub(crate) use connections::CLOSING_MAX;
 use connections::Connections;
 pub(crate) use deadline::Deadline;
 use exchanges::{Attempt, Exchange};
+use first::FirstRound;
 use hops::Steps;
 #[cfg(test)]
 pub(crate) use layers::GATHER_MAX;
@@ -142,6 +144,9 @@ struct Ledger {
     is_simple: bool,
     /// Some exchanges are shown: they are kept as they go.
     records: bool,
+    /// Who has still to have a first exchange, where those are held against the others; and how long they took.
+    first_round: Option<Box<FirstRound>>,
+    first_times: Distribution,
     /// Why the last request could not be made.
     why: String,
 }
@@ -251,6 +256,8 @@ impl World {
                 && work.keeps == Keeps::default(),
             records: work.keeps.failures || steps.fixed.iter().any(|step| step.is_shown),
             why: String::new(),
+            first_round: work.has_first_round.then(|| Box::new(FirstRound::of(work.share.users))),
+            first_times: Distribution::default(),
             steps,
         };
         let mut pool = Pool {

@@ -34,6 +34,12 @@ pub(crate) fn rounds(plan: &Plan, result: &RunResult) -> (Iterations, u64) {
     (iterations(each()), retried(each()))
 }
 
+/// The same of one scenario.
+pub(crate) fn rounds_of(scenario: &Scenario, counts: &Counts) -> (Iterations, u64) {
+    let one = || std::iter::once((scenario, counts));
+    (iterations(one()), retried(one()))
+}
+
 /// Those of all scenarios. Where an iteration is one exchange, with its redirects, the engine counts exchanges alone.
 fn iterations<'a>(scenarios: impl Iterator<Item = (&'a Scenario, &'a Counts)>) -> Iterations {
     scenarios.fold(Iterations::default(), |sum, (scenario, counts)| {

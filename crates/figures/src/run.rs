@@ -16,9 +16,10 @@ use plan::Plan;
 use wire::tls::Refused;
 
 use crate::asked::{Asked, asks_each};
+use crate::each::{ScenarioRun, rated_for};
 use crate::iterations::{Iterations, rounds};
 use crate::stalls::{Hidden, Stalled};
-use crate::times::{Spoiled, histogram};
+use crate::times::{Quantile, Spoiled, histogram};
 use crate::{Bar, Changed, ClassTimes, MeasureTimes, Note, ScenarioPart, Tally, Times, per_second};
 
 /// A difference below this is no news.
@@ -167,6 +168,8 @@ pub struct Run {
     pub bars: Vec<Bar>,
     /// Each scenario and its steps.
     pub scenarios: Vec<ScenarioPart>,
+    /// What each scenario came to by itself.
+    pub each: Vec<ScenarioRun>,
     /// Conversations of WebSocket that the server ended.
     pub closes: Vec<Close>,
     /// What servers said of a status of gRPC or a code of a close.
@@ -231,17 +234,30 @@ fn cpu_share(cpu_ns: u64, wall: Nanos, threads: usize) -> f64 {
     if wall >= Nanos::from_millis(1) && threads > 0 { cpu_ns as f64 / available } else { 0.0 }
 }
 
+/// Of fewer times the 99th percentile is the largest, which one stall of ours makes.
+const P99_MIN: u64 = 100;
+
 impl Run {
+    /// Its rate, or the percentile that people look at, is this machine's doing as much as the target's.
+    pub fn is_unreliable(&self) -> bool {
+        let response = self.succeeded.of(Measure::Response);
+        let last = if response.count < P99_MIN { Quantile::P95 } else { Quantile::P99 };
+        self.verdict.is_spoiled() || response.at(last).is_some_and(|at| at.is_spoiled)
+    }
+
     /// All figures of a run.
     pub fn of(input: RunInput<'_>) -> Self {
         let RunInput { plan, address, lookup, result, thresholds, notes, changes, host } = input;
+        let each = ScenarioRun::all(&plan, &result);
         let scenarios = ScenarioPart::all(&plan, (0..plan.scenarios.len()).map(|scenario| result.total_of(scenario)));
         let parts = thresholds.iter().map(|threshold| part_of(threshold, &plan, &result)).collect::<Vec<_>>();
         let (iterations, again) = rounds(&plan, &result);
         let mut total = result.total;
         let (tally, recorded) = (Tally::of(&total), Recorded::of(&total));
         let (wall, started_for) = (result.wall, result.started_for);
-        let per_s_of_starts = |count| per_second(count, started_for.as_secs_f64());
+        let begin = plan.scenarios.iter().map(|scenario| scenario.begin).min().unwrap_or_default();
+        let rated_s = rated_for(started_for, begin).as_secs_f64();
+        let per_s_of_starts = |count| per_second(count, rated_s);
         let asked = Asked {
             per_s: result.asked_per_s,
             last: per_s_of_starts(asks_each(&plan)),
@@ -272,6 +288,7 @@ impl Run {
             message_gap: Times::known(&total.message_gap),
             bars: histogram(recorded.succeeded.of(Measure::Response)),
             scenarios,
+            each,
             closes: closes(&total),
             heard: heard(&total, &tally),
             judged: judged(thresholds, &parts, &total, started_for),
@@ -304,6 +321,17 @@ impl Run {
             recorded,
             plan,
         }
+    }
+
+    /// What the scenario came to that the verdict is of.
+    pub fn limited(&self) -> ScenarioRun {
+        self.each.get(self.verdict.scenario).cloned().unwrap_or_else(|| self.whole())
+    }
+
+    /// All scenarios as if they were one.
+    pub fn whole(&self) -> ScenarioRun {
+        let (tally, rate, held_by) = (self.tally.clone(), self.rate, None);
+        ScenarioRun { tally, rate, achieved_per_s: self.achieved_per_s, asked_per_s: self.asked_per_s, held_by }
     }
 
     /// The users of a closed load, or the most connections of an open one.

@@ -66,6 +66,7 @@ pub struct Flags {
     pub stages: Option<String>,
     pub arrivals: Option<String>,
     pub max_lateness: Option<String>,
+    pub preconnect: bool,
     pub stages_of: Option<String>,
     pub ramp: Option<String>,
     pub rendezvous: bool,

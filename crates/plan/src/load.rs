@@ -111,13 +111,21 @@ pub enum Arrivals {
 /// How many connections serve an open load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ConnectionCount {
-    /// So many from the beginning on.
+    /// So many from the beginning on, whether they are needed or not.
     Exactly(u64),
     /// As many as are needed, up to so many.
     UpTo(u64),
 }
 
 impl ConnectionCount {
+    /// As many as somebody named; opened at the beginning when that is asked for.
+    pub fn of(named: Option<u64>, preconnect: bool) -> Self {
+        match named {
+            Some(count) if preconnect => Self::Exactly(count),
+            named => Self::UpTo(named.unwrap_or(crate::OPEN_CONNECTIONS_MAX)),
+        }
+    }
+
     /// The most that there may be.
     pub fn most(self) -> u64 {
         match self {

@@ -381,10 +381,18 @@ fn an_open_load_of_each_kind() {
             stages: stage(Duration::from_millis(250)),
             arrivals: even,
             requests: Some(250),
-            connections: ConnectionCount::Exactly(4),
+            connections: ConnectionCount::UpTo(4),
             max_lateness
         }
     );
+    // They are opened before they are needed where that is asked for, and somebody says how many there are.
+    let early = Flags { preconnect: true, ..counted };
+    assert!(matches!(open_load(&early), Load::Open { connections: ConnectionCount::Exactly(4), .. }));
+    let refused = [Flags { connections: None, ..early.clone() }, Flags { rate: None, ..early }];
+    for (flags, says) in refused.iter().zip(["--preconnect needs -c", "--preconnect needs a rate"]) {
+        let error = flags.plan().expect_err(says).to_string();
+        assert!(error.contains(says), "{error:?} does not say {says:?}");
+    }
     let patient = Flags { timeout: Some("7s".to_owned()), ..rate };
     assert!(matches!(open_load(&patient), Load::Open { max_lateness, .. } if max_lateness == Duration::from_secs(7)));
 }

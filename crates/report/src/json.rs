@@ -256,7 +256,7 @@ fn verdict_of(run: &Run) -> Value {
         "tone": verdict::tone(run).name(),
         "title": verdict::title(run, Language::En),
         "title_zh": verdict::title(run, Language::Zh),
-        "is_spoiled": verdict.is_spoiled(),
+        "is_spoiled": run.is_unreliable(),
         "text": verdict::verdict(run, Language::En),
         "text_zh": verdict::verdict(run, Language::Zh),
         "lateness_p99_ns": verdict.lateness_p99_ns,

@@ -69,18 +69,28 @@ pub(crate) fn values(run: &Run) -> Value {
 
 /// Each scenario with its steps and transactions.
 pub(crate) fn scenarios(run: &Run) -> Value {
-    let one = |(scenario, planned): (&ScenarioPart, &Scenario)| {
+    let one = |(number, (scenario, planned)): (usize, (&ScenarioPart, &Scenario))| {
+        let of = run.each.get(number);
+        let held_by = of.and_then(|of| of.held_by.as_ref());
         json!({
             "name": scenario.name,
             "url": planned.target().url,
             "plan": plan_of(&run.plan, planned),
             "finished": scenario.finished,
             "failed": scenario.failed,
+            "requests_per_s": of.map(|of| of.rate),
+            "asked_per_s": of.and_then(|of| of.asked_per_s),
+            "held_by": held_by.map(|held| json!({
+                "step": held.step,
+                "step_ns": held.step_ns,
+                "iteration_ns": held.iteration_ns,
+                "of_users": held.is_of_users,
+            })),
             "steps": parts(&scenario.steps),
             "transactions": parts(&scenario.transactions),
         })
     };
-    run.scenarios.iter().zip(&run.plan.scenarios).map(one).collect()
+    run.scenarios.iter().zip(&run.plan.scenarios).enumerate().map(one).collect()
 }
 
 pub(crate) fn parts(parts: &[StepPart]) -> Value {

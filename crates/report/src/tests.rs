@@ -66,6 +66,7 @@ fn result(total: Snapshot) -> RunResult {
             service_mean_ns: Some(20_100_000.0),
             link: None,
             machine: None,
+            first_round: None,
             growth: None,
             unanswered: 0,
         },

@@ -3,7 +3,7 @@
 mod known;
 mod tone;
 
-use engine::{Limit, ShardUse, Verdict};
+use engine::{Known, Limit, ShardUse, Verdict};
 use figures::{Behind, Note, Quantile, Run};
 use metrics::{Judgement, Measure, Unit};
 
@@ -63,16 +63,20 @@ fn is_of_this_machine(limit: Limit) -> bool {
 
 fn verdict_in_words(run: &Run, language: Language) -> String {
     let verdict = &run.verdict;
-    let counts = &run.tally;
+    // A plan that was kept was kept by all.
+    let is_of_all = verdict.limit == Limit::PlanKept && verdict.known == Known::Counts;
+    let of = if is_of_all { run.whole() } else { run.limited() };
+    let counts = &of.tally;
     let pick = |en: String, zh: String| language.pick(en, zh);
-    let achieved = rate(run.rate);
+    let achieved = rate(of.rate);
+    let named = |said: String| match run.plan.scenarios.get(verdict.scenario) {
+        Some(scenario) if run.plan.scenarios.len() > 1 => {
+            pick(format!("in '{}' {said}", scenario.name), format!("场景 '{}'：{said}", scenario.name))
+        }
+        _ => said,
+    };
     if let Some(said) = known::said(run, language) {
-        return match run.plan.scenarios.get(verdict.scenario).filter(|_| run.plan.scenarios.len() > 1) {
-            Some(scenario) => {
-                pick(format!("in '{}' {said}", scenario.name), format!("场景 '{}'：{said}", scenario.name))
-            }
-            None => said,
-        };
+        return named(said + &known::held_by(verdict, &of, language));
     }
     match verdict.limit {
         Limit::PlanKept => {
@@ -85,7 +89,7 @@ fn verdict_in_words(run: &Run, language: Language) -> String {
                     )
                 });
             let delays = delays(verdict, language);
-            let (at, by) = match run.asked_per_s.map(rate) {
+            let (at, by) = match of.asked_per_s.map(rate) {
                 Some(asked) => (format!(" at {asked}/s"), format!("按 {asked}/s ")),
                 None => (String::new(), String::new()),
             };
@@ -109,7 +113,7 @@ fn verdict_in_words(run: &Run, language: Language) -> String {
         }
         Limit::Target => {
             let signs = signs(run, language).join(language.pick(", ", "，"));
-            let asked = run.asked_per_s.map_or(String::new(), |asked| match run.achieved_per_s.map(rate) {
+            let asked = of.asked_per_s.map_or(String::new(), |asked| match of.achieved_per_s.map(rate) {
                 // A plan asks for starts; redirects come on top.
                 Some(started) if counts.redirects() > 0 => pick(
                     format!(" with redirects; {started}/s of {}/s requested were started", rate(asked)),
@@ -124,10 +128,11 @@ fn verdict_in_words(run: &Run, language: Language) -> String {
                     format!("；全部请求的调度延迟 p99 仅 {lateness}"),
                 )
             });
-            pick(
-                format!("the target was the limit: {achieved}/s{asked}; {signs}{own}"),
-                format!("瓶颈在被测服务：实际 {achieved}/s{asked}；{signs}{own}"),
-            )
+            let held = known::held_by(verdict, &of, language);
+            named(pick(
+                format!("the target was the limit: {achieved}/s{asked}; {signs}{own}{held}"),
+                format!("瓶颈在被测服务：实际 {achieved}/s{asked}；{signs}{own}{held}"),
+            ))
         }
         Limit::Generator => generator(run, language),
         Limit::PortsOrDescriptors => pick(
@@ -174,7 +179,8 @@ fn delays(verdict: &Verdict, language: Language) -> String {
 
 /// What shows that the target did not follow.
 fn signs(run: &Run, language: Language) -> Vec<String> {
-    let (verdict, counts) = (&run.verdict, &run.tally);
+    let (verdict, of) = (&run.verdict, run.limited());
+    let counts = &of.tally;
     let pick = |en: String, zh: String| language.pick(en, zh);
     let mut signs = Vec::new();
     if verdict.unanswered > 0 {
@@ -182,7 +188,7 @@ fn signs(run: &Run, language: Language) -> Vec<String> {
         signs.push(pick(format!("{number} requests got no answer"), format!("{number} 个请求没有收到响应")));
     }
     let share = verdict.unanswered_time_share;
-    if share >= UNANSWERED_SHARE_MIN && run.asked_per_s.is_none() {
+    if share >= UNANSWERED_SHARE_MIN && of.asked_per_s.is_none() {
         let share = format!("{:.0}%", share * 100.0);
         signs.push(pick(
             format!("users spent {share} of their time on requests that got none"),
@@ -272,7 +278,7 @@ pub(crate) fn stalls(run: &Run, language: Language) -> Option<(String, bool)> {
         let name = last.name();
         language.pick(format!("; up to {name} they do not"), format!("；{name} 及以下不包含"))
     });
-    let is_grave = marked.contains(&Quantile::P99);
+    let is_grave = run.is_unreliable();
     Some((
         language.pick(
             format!("! {marks} {verb} stalls of this machine ({stalled} in all){clean}"),

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use plan::draft::Draft;
 use plan::{
-    Arrivals, ConnectionCount, Interpreters, Keeps, Load as PlanLoad, Memory, OPEN_CONNECTIONS_MAX, OnFailure, Plan,
+    Arrivals, ConnectionCount, Interpreters, Keeps, Load as PlanLoad, Memory, OnFailure, Plan,
     PlanError, Program, Reach, Scenario as PlanScenario, Schema, UNASKED_RATE_MAX, UserShape, Value,
 };
 
@@ -377,13 +377,11 @@ fn load_of(scenario: &Scenario, timeout: Duration) -> PlanLoad {
             };
             PlanLoad::Closed { users: *count, shape: shape.clone(), requests, duration }
         }
-        Amount::Rate { stages, arrivals, max_lateness } => PlanLoad::Open {
+        Amount::Rate { stages, arrivals, max_lateness, preconnect } => PlanLoad::Open {
             stages: later(scenario.begin).into_iter().chain(stages.iter().copied()).collect(),
             arrivals: *arrivals,
             requests,
-            connections: scenario
-                .connections
-                .map_or(ConnectionCount::UpTo(OPEN_CONNECTIONS_MAX), ConnectionCount::Exactly),
+            connections: ConnectionCount::of(scenario.connections, *preconnect),
             max_lateness: max_lateness.unwrap_or(timeout),
         },
     }

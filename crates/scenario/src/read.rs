@@ -107,6 +107,11 @@ fn scenario(reader: &mut Reader<'_>, name: &str, at: Span, node: &Node) -> Read<
         });
     }
     let connections = fields.get("connections").and_then(|node| reader.count("connections", node, 1, plan::USERS_MAX));
+    if connections.is_none()
+        && load.as_ref().is_some_and(|load| matches!(load.amount, Amount::Rate { preconnect: true, .. }))
+    {
+        reader.found.add(fields.place("load"), Fault::Needs { key: "preconnect", needed: "connections" });
+    }
     let keep = fields.get("keep").and_then(|node| reader.switch(node)).unwrap_or(false);
     let start = fields.get("start").map(|node| maybe(reader, node)).unwrap_or_default();
     let steps = fields.need(reader, "steps").map(|node| some(reader, node, &SCENARIO)).unwrap_or_default();

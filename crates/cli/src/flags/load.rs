@@ -101,6 +101,10 @@ pub(super) const ROWS: &[Row] = &[
         "Drop and count a start that could not be sent within this time [default: the timeout]",
         "超过这个时间仍未能发出的请求将被丢弃并计数 [默认：与超时相同]",
     ),
+    flag("preconnect", Kind::Switch, modes::RUN).help(
+        "Open all connections of a rate (-c) before they are needed [default: when a request needs one]",
+        "固定速率下预先建立全部连接（-c）[默认：请求需要时才建立]",
+    ),
     flag("grace", Kind::Number("TIME"), modes::RUN).help(
         "Time to wait at the end for requests in flight [default: 5s]",
         "结束时等待在途请求的时间 [默认：5s]",

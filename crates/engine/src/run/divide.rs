@@ -178,9 +178,18 @@ fn works(
             depot: Depot::default(),
             lookout: Lookout::default(),
             shard: 0,
+            has_first_round: begins_together(plan, scenario, part),
         }
     };
     Ok((0..count).map(work).collect())
+}
+
+/// All users of a scenario begin at once, with nothing but one exchange after the other, each on a connection of its own.
+fn begins_together(plan: &Plan, scenario: &Scenario, part: &Part) -> bool {
+    let is_at_once = matches!(scenario.load, Load::Closed { shape: UserShape::AtOnce, .. });
+    let is_whole = plan.scenarios.len() == 1 && part.from.is_none() && plan.warmup.is_zero();
+    let are_alone = scenario.shared_connections.is_none() && scenario.target().streams == 1;
+    is_at_once && is_whole && are_alone && scenario.every.is_none() && scenario.program.is_one_exchange()
 }
 
 /// Requests that are larger than this together are there once for all shards: what one costs is its bytes.

@@ -35,9 +35,11 @@ fn one(
     let asked_per_s = divide::asked_per_s(scenario, timeline, end.stopped_at, total);
     let growth = end.backlog.and_then(|backlog| divide::growth(timeline, backlog));
     let users_s = users_s(scenario, timeline, end.stopped_at);
-    let (slices, link, machine) = (&end.slices, way.0.cloned(), way.1);
-    let evidence = Evidence { scenario, total, wall, shards, asked_per_s, link, growth, slices, users_s, machine };
-    ScenarioResult { started_for: end.stopped_at.since(paused), paused, asked_per_s, verdict: Verdict::of(evidence) }
+    let (slices, first, link, machine) = (&end.slices, &end.first_times, way.0.cloned(), way.1);
+    let evidence =
+        Evidence { scenario, total, wall, shards, asked_per_s, link, growth, slices, first, users_s, machine };
+    let verdict = Verdict::of(evidence);
+    ScenarioResult { started_for: end.stopped_at.since(paused), paused, asked_per_s, users_s, verdict }
 }
 
 /// Instants at which the users of a load are counted, to know how long they were there together.

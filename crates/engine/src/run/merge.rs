@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
-use metrics::Snapshot;
+use metrics::{Distribution, Snapshot};
 use pacing::Nanos;
 use pacing::change::Timeline;
 use plan::BudgetPart;
@@ -125,14 +125,15 @@ pub(crate) struct Ended {
     pub(crate) backlog: Option<Backlog>,
     /// The part of the budget that ended the run.
     pub(crate) spent: Option<BudgetPart>,
-    /// What ended in equal stretches of it; nothing of what others carried out.
+    /// What ended in equal stretches of it, and service times of the first exchange of each user; nothing of what others carried out.
     pub(crate) slices: Slices,
+    pub(crate) first_times: Distribution,
 }
 
 impl Default for Ended {
     fn default() -> Self {
-        let (backlog, slices) = (Some(Backlog::default()), Slices::default());
-        Self { stopped_at: Nanos::ZERO, backlog, spent: None, slices }
+        let (slices, first_times) = (Slices::default(), Distribution::default());
+        Self { stopped_at: Nanos::ZERO, backlog: Some(Backlog::default()), spent: None, slices, first_times }
     }
 }
 
@@ -284,6 +285,7 @@ impl Merger {
             let all = &mut self.ends[end.scenario];
             all.add(end.stopped_at.since(started), end.backlog, end.spent);
             all.slices.add(&end.slices);
+            all.first_times.merge(&end.first_times);
         }
         self.ended_at = self.ended_at.max(at.since(started));
         self.take(shard, at, seen);

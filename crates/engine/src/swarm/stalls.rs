@@ -1,7 +1,7 @@
 //! Stalls of our own, targets that freeze for good or drop what they took, and runs that are stopped in the middle: what theory says of
 //! rows, times, counts and verdict. Each bug that is planted here is found by the check that it is planted for.
 
-use metrics::{Censored, Class, Failure, Measure};
+use metrics::{Censored, Class, Distribution, Failure, Measure};
 use pacing::Nanos;
 use plan::Flags;
 
@@ -47,6 +47,7 @@ fn verdict(history: &History) -> Verdict {
         link: None,
         growth: None,
         slices: &Slices::default(),
+        first: &Distribution::default(),
         users_s: None,
         machine: None,
     })
@@ -197,8 +198,8 @@ fn loads_that_wait(timeout: &str) -> Vec<Flags> {
             ..rate(&streams)
         },
         talk.clone(),
-        // A handshake of WebSocket is waited for as well.
-        Flags { no_keepalive: true, ..talk },
+        // A handshake of WebSocket is waited for as well, before a start needs it: what waits for one is dropped.
+        Flags { no_keepalive: true, preconnect: true, ..talk },
     ]
 }
 

@@ -15,11 +15,20 @@ pub enum Known {
     Probe(Part),
     /// There were fewer of them in flight for a part of the measured time.
     Curve(Part),
+    /// All users began at once, and the first request of each took this share of the time of later ones: a queue filled up.
+    FirstRound(f64),
     /// The target gave no answer at all for a while.
     StoodStill(Gaps),
     /// It refused every connection for a while.
     Outage(Gaps),
-    /// Some users never got an answer, or waited for one for half of the time.
+    /// Connections were open only after their SYN had gone out again.
+    LostSyns {
+        /// How many.
+        lost: u64,
+        /// Of all that were established.
+        of: u64,
+    },
+    /// Some users waited for one answer for half of the time.
     Starved {
         /// How many.
         users: u64,
@@ -54,8 +63,10 @@ impl Known {
             Self::Held(_) => "held",
             Self::Probe(_) => "probe",
             Self::Curve(_) => "curve",
+            Self::FirstRound(_) => "first_round",
             Self::StoodStill(_) => "stalled",
             Self::Outage(_) => "outage",
+            Self::LostSyns { .. } => "lost_syns",
             Self::Starved { .. } => "starved",
             Self::Refusals { .. } => "refusals",
             Self::Waits { .. } => "waits",

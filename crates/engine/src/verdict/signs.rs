@@ -5,7 +5,7 @@ use pacing::Nanos;
 use plan::Load;
 
 use super::known::{Gaps, Held, Known};
-use super::{Evidence, failed};
+use super::{Evidence, failed, syns};
 
 /// Users that pause, and of whose iterations the target has less than this share, hold their pace.
 const TARGET_SHARE_MAX: f64 = 0.5;
@@ -31,7 +31,9 @@ pub(super) fn of_failures(evidence: &Evidence<'_>, gaps: Option<Gaps>) -> Option
     if let Some(gaps) = gaps {
         return Some(if gaps.refused > 0 { Known::Outage(gaps) } else { Known::StoodStill(gaps) });
     }
-    starved(evidence)
+    let connect = &evidence.total.connect;
+    let lost = syns::lost(connect).map(|lost| Known::LostSyns { lost, of: connect.count() });
+    lost.or_else(|| starved(evidence))
 }
 
 /// The target answers some with a status that says that there is too much to do, or that nobody behind it took it.
@@ -55,9 +57,9 @@ fn starved(evidence: &Evidence<'_>) -> Option<Known> {
         return None;
     };
     let long_ns = Nanos::from(*duration).0 / STARVED_SHARE;
-    let unfinished = evidence.total.unfinished();
-    let users = unfinished.of(Measure::Response).count_between(long_ns, u64::MAX);
+    let long = |timings: &Timings| timings.of(Measure::Response).count_between(long_ns, u64::MAX);
     let of = evidence.scenario.users();
+    let users = (long(&evidence.total.unfinished()) + long(&evidence.total.all())).min(of);
     let others = of.checked_sub(users).filter(|others| *others > 0)?;
     let is_left_out = users > 0 && evidence.total.counts.answers() >= STARVED_OTHERS_MIN * others;
     is_left_out.then_some(Known::Starved { users, of })

@@ -2,7 +2,7 @@
 
 use crate::slices::Slice;
 use metrics::{Counter, Outcome, SeriesId};
-use plan::{Flags, Plan};
+use plan::{ConnectionCount, Flags, Load, Plan};
 
 use super::*;
 
@@ -56,6 +56,7 @@ fn judge(plan: &Plan, total: &Snapshot, shards: &[ShardUse], link: Option<f64>) 
         link,
         growth: None,
         slices,
+        first: &Distribution::default(),
         users_s,
         machine: None,
     })
@@ -69,13 +70,13 @@ fn limit(is_open: bool, total: &Snapshot, shards: &[ShardUse]) -> Limit {
 fn each_limit_has_its_signs() {
     let idle = [spent(300, 10), spent(200, 10)];
     assert_eq!(limit(true, &seen(0, 0, 5), &idle), Limit::PlanKept);
-    // Starts waited for one of ten connections, and there were ten from the beginning on: more of them may do, or not.
+    // Starts waited for one of ten connections: more of them may do, or not.
     let busy = judge(&plan(Some("1000")), &seen(0, 500, 5), &idle, None);
     assert_eq!(busy.known, Known::Nothing(Unknown::AllBusy { connections: 10 }));
-    // Where as many are opened as are needed, who waits waits for the target.
+    // Where nobody named a number, who waits waits for the target.
     let mut free = plan(Some("1000"));
     if let Load::Open { connections, .. } = &mut free.scenarios[0].load {
-        *connections = ConnectionCount::UpTo(10);
+        *connections = ConnectionCount::of(None, false);
     }
     assert_eq!(judge(&free, &seen(0, 500, 5), &idle, None).limit, Limit::Target);
     assert_eq!(limit(true, &seen(20, 500, 5), &idle), Limit::Generator);
@@ -101,19 +102,13 @@ fn a_stall_makes_less_of_a_rate_that_users_make() {
     assert_eq!(limit(true, &seen(0, 0, 20), &[stalled(160)]), Limit::PlanKept);
 }
 
+/// Times that a stall made longer are marked, and say nothing of who was the limit.
 #[test]
-fn stalls_are_set_against_what_is_measured() {
-    let covered = |count: u64| {
-        let mut total = seen(0, 0, 5);
-        total.counts[Counter::CoveredResponses] = count;
-        total
-    };
-    for is_open in [false, true] {
-        // One of a hundred is what the 99th percentile leaves out.
-        let fine = if is_open { Limit::PlanKept } else { Limit::Unknown };
-        assert_eq!(limit(is_open, &covered(10), &[stalled(10)]), fine);
-        assert_eq!(limit(is_open, &covered(11), &[stalled(10)]), Limit::Generator);
-    }
+fn stalls_within_times_make_no_limit() {
+    let mut total = seen(0, 0, 5);
+    total.counts[Counter::CoveredResponses] = 50;
+    assert_eq!(limit(true, &total, &[stalled(10)]), Limit::PlanKept);
+    assert_eq!(limit(false, &total, &[stalled(10)]), Limit::Unknown);
 }
 
 /// It wants half a core, and waits for it as long as it has it.
@@ -192,9 +187,9 @@ fn who_is_refused_at_once_tries_again_at_once() {
     let plan = plan(None);
     let (wall, shards) = (Nanos::from_millis(5), [spent(300, 450)]);
     let (total, asked_per_s, link, growth) = (&refused, None, None, None);
-    let (scenario, slices, users_s) = (&plan.scenarios[0], &Slices::default(), None);
-    let evidence =
-        Evidence { scenario, total, wall, shards: &shards, asked_per_s, link, growth, slices, users_s, machine: None };
+    let (scenario, slices, first, users_s) = (&plan.scenarios[0], &Slices::default(), &Distribution::default(), None);
+    let (shards, machine) = (&shards[..], None);
+    let evidence = Evidence { scenario, total, wall, shards, asked_per_s, link, growth, slices, first, users_s, machine };
     let at_once = Verdict::of(evidence);
     assert_eq!(at_once.limit, Limit::Target);
     // One that was answered is a load like any other.
@@ -224,6 +219,11 @@ fn a_target_that_is_not_there_is_accused_of_what_it_cut_off() {
 
 /// A closed load of this time, and what was seen of it in stretches.
 fn of_slices(total: &Snapshot, slices: &Slices) -> Verdict {
+    of_rounds(total, slices, &Distribution::default())
+}
+
+/// The same, with the first exchanges of its users.
+fn of_rounds(total: &Snapshot, slices: &Slices, first: &Distribution) -> Verdict {
     let flags = Flags {
         url: Some("http://a/".to_owned()),
         connections: Some("4".to_owned()),
@@ -233,7 +233,29 @@ fn of_slices(total: &Snapshot, slices: &Slices) -> Verdict {
     let plan = flags.plan().expect("a good plan");
     let (scenario, users_s) = (&plan.scenarios[0], Some(12.0));
     let (wall, shards, asked_per_s, link, growth) = (Nanos::from_millis(3_000), &[], None, None, None);
-    Verdict::of(Evidence { scenario, total, wall, shards, asked_per_s, link, growth, slices, users_s, machine: None })
+    let evidence =
+        Evidence { scenario, total, wall, shards, asked_per_s, link, growth, slices, first, users_s, machine: None };
+    Verdict::of(evidence)
+}
+
+/// A load that a number ends has no time for half of its users: the first round says what they would.
+#[test]
+fn first_requests_that_find_no_queue_tell_of_the_limit() {
+    let (mut total, mut first) = (seen(0, 0, 20), Distribution::default());
+    for place in 1..=20 {
+        first.record(place * MILLI);
+        total.counts[Counter::Started] += 1;
+        total.outcome(SeriesId::step(0), Outcome::Succeeded).record(Measure::Service, place * MILLI);
+    }
+    let mut verdict = of_rounds(&total, &Slices::default(), &first);
+    assert!(verdict.wants_probe());
+    verdict.learn(&Err(NotTried::Counted));
+    assert!(matches!(verdict.known, Known::FirstRound(share) if (share - 0.5).abs() < 0.02), "{:?}", verdict.known);
+    assert_eq!(verdict.limit, Limit::Target);
+    // Without it nothing is known.
+    let mut verdict = of_slices(&total, &Slices::default());
+    verdict.learn(&Err(NotTried::Counted));
+    assert_eq!((verdict.limit, verdict.known), (Limit::Unknown, Known::Nothing(Unknown::NotTried(NotTried::Counted))));
 }
 
 #[test]

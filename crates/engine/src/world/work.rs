@@ -68,6 +68,8 @@ pub(crate) struct Work {
     pub(crate) first_number: u64,
     /// The thread that has this share.
     pub(crate) shard: u32,
+    /// All users begin at once, each with one exchange after the other: the first of each are held against the others.
+    pub(crate) has_first_round: bool,
 }
 
 /// What a shard has of a closed load.

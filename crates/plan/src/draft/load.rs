@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::text::{MILLI, check_count, check_rate, check_span, check_span_max};
 use crate::{
-    Arrivals, ConnectionCount, Need, OPEN_CONNECTIONS_MAX, PlanError, RateStage, Remedy, USERS_MAX, UserShape,
+    Arrivals, ConnectionCount, Need, PlanError, RateStage, Remedy, USERS_MAX, UserShape,
     UserStage,
 };
 
@@ -35,6 +35,8 @@ pub struct Load {
     pub arrivals: Option<Arrivals>,
     /// A start that could not be sent for so long is dropped.
     pub max_lateness: Option<Duration>,
+    /// All connections of a rate are opened at the beginning.
+    pub preconnect: bool,
     /// How long the load runs before it is measured.
     pub warmup: Option<Duration>,
     /// The steps of an iteration come in any order.
@@ -108,7 +110,11 @@ impl Load {
 
     /// What belongs to the open model is not given.
     fn refuse_open(&self) -> Result<(), PlanError> {
-        let given = [("--arrivals", self.arrivals.is_some()), ("--max-lateness", self.max_lateness.is_some())];
+        let given = [
+            ("--arrivals", self.arrivals.is_some()),
+            ("--max-lateness", self.max_lateness.is_some()),
+            ("--preconnect", self.preconnect),
+        ];
         given
             .iter()
             .find(|(_, is_given)| *is_given)
@@ -180,8 +186,10 @@ impl Load {
             let (one, other, remedy) = ("-n", "--arrivals poisson", Remedy::RandomEndsWithTime);
             return Err(PlanError::Conflict { one, other, remedy });
         }
-        let connections =
-            self.connections.map_or(ConnectionCount::UpTo(OPEN_CONNECTIONS_MAX), ConnectionCount::Exactly);
+        if self.preconnect && self.connections.is_none() {
+            return Err(PlanError::Needs { flag: "--preconnect", needed: Need::Connections });
+        }
+        let connections = ConnectionCount::of(self.connections, self.preconnect);
         let max_lateness = self.max_lateness.unwrap_or(timeout);
         Ok(crate::Load::Open { stages, arrivals, requests: self.requests, connections, max_lateness })
     }

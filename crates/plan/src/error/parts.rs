@@ -44,6 +44,9 @@ pub enum Need {
     /// The open model.
     #[error("a rate, -q or --stages")]
     Rate,
+    /// A number of connections.
+    #[error("-c, which says how many there are")]
+    Connections,
     /// Stages.
     #[error("--stages")]
     Stages,

@@ -73,6 +73,7 @@ impl Flags {
             location: self.location || base.location,
             shuffle: self.shuffle || base.shuffle,
             rendezvous: self.rendezvous || base.rendezvous,
+            preconnect: self.preconnect || base.preconnect,
             no_answer: self.no_answer || base.no_answer,
             ws_deflate: self.ws_deflate || base.ws_deflate,
             persists: self.persists || base.persists,

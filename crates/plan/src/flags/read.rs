@@ -217,6 +217,7 @@ fn load(flags: &Flags) -> Result<Load, PlanError> {
             "even, poisson",
         )?,
         max_lateness: span("--max-lateness", &flags.max_lateness, MILLI)?,
+        preconnect: flags.preconnect,
         warmup: time("--warmup", &flags.warmup)?,
         shuffle: flags.shuffle,
     })

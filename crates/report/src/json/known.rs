@@ -14,7 +14,9 @@ pub(super) fn figures(verdict: &Verdict) -> Value {
             "target_ns": held.target_ns,
         }),
         Known::Probe(part) | Known::Curve(part) => of_part(part),
+        Known::FirstRound(share) => json!({ "time_share": share }),
         Known::StoodStill(gaps) | Known::Outage(gaps) => of_gaps(gaps),
+        Known::LostSyns { lost, of } => json!({ "connections": lost, "of": of }),
         Known::Starved { users, of } => json!({ "users": users, "of": of }),
         Known::Refusals { status, refused, served_per_s } => {
             json!({ "status": status, "refused": refused, "served_per_s": served_per_s })

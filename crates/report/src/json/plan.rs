@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use ::plan::{Arrivals, Load, Plan, Protocol, RateStage, Scenario, Step, UserShape, UserStage};
+use ::plan::{Arrivals, ConnectionCount, Load, Plan, Protocol, RateStage, Scenario, Step, UserShape, UserStage};
 use serde_json::{Value, json};
 
 /// What one scenario was to do.
@@ -25,6 +25,7 @@ fn load_of(scenario: &Scenario, step: &Step) -> Value {
         "stages": null,
         "arrivals": null,
         "max_lateness_s": null,
+        "preconnect": false,
         "method": step.request.method,
         "path": step.request.path,
         "protocol": protocol_of(scenario),
@@ -57,6 +58,7 @@ fn load_of(scenario: &Scenario, step: &Step) -> Value {
         Load::Open { stages, arrivals, requests, connections, max_lateness } => {
             plan["model"] = "open".into();
             plan["connections"] = connections.most().into();
+            plan["preconnect"] = matches!(connections, ConnectionCount::Exactly(_)).into();
             plan["requests"] = (*requests).into();
             let rate = |thousandths_per_hour: u64| thousandths_per_hour as f64 / 3.6e6;
             let stage = |stage: &RateStage| json!({ "from_per_s": rate(stage.from), "to_per_s": rate(stage.to), "duration_s": stage.span.as_secs_f64() });

@@ -34,7 +34,7 @@ fn conclusion(random: &mut Random) -> (Limit, Known) {
         iteration_ns: 1e6 + random.unit() * 1e9,
         target_ns: random.unit() * 1e6,
     };
-    match random.below(12) {
+    match random.below(14) {
         0 => (Limit::PlanKept, Known::Counts),
         1 => (Limit::PlanKept, Known::Held(held)),
         2 => (Limit::Connections, Known::Held(held)),
@@ -52,6 +52,8 @@ fn conclusion(random: &mut Random) -> (Limit, Known) {
             )
         }
         10 => (Limit::Machine, Known::Probe(part(random))),
+        11 => (Limit::Target, Known::FirstRound(0.2 + 0.45 * random.unit())),
+        12 => (Limit::Target, Known::LostSyns { lost: random.between(3, 40), of: 50 }),
         _ => (Limit::Unknown, Known::Nothing(unknown(random))),
     }
 }
@@ -96,6 +98,8 @@ fn figures(known: &Known) -> Vec<(f64, f64)> {
     match known {
         Known::Probe(part) | Known::Curve(part) | Known::Nothing(Unknown::Unsure(part)) => vec![percent(part.rate)],
         Known::StoodStill(gaps) | Known::Outage(gaps) => vec![seconds(gaps.from), seconds(gaps.to)],
+        Known::FirstRound(share) => vec![percent(*share)],
+        Known::LostSyns { lost, of } => vec![whole(*lost as f64), whole(*of as f64)],
         Known::Starved { users, of } => vec![whole(*users as f64), whole(*of as f64)],
         Known::Refusals { status, refused, .. } => vec![whole(f64::from(*status)), whole(*refused as f64)],
         Known::Held(held) => vec![whole(held.users)],
@@ -126,7 +130,7 @@ fn sentences_are_true_of_their_figures() {
             assert!(!ADVICE.iter().any(|advice| english.contains(advice)), "{seed}: {english}");
         }
         assert_eq!(english.contains("the plan was kept"), limit == Limit::PlanKept, "{seed}: {english}");
-        let is_at_limit = matches!((limit, known), (Limit::Target, Known::Probe(_) | Known::Curve(_)));
+        let is_at_limit = matches!((limit, known), (Limit::Target, Known::Probe(_) | Known::Curve(_) | Known::FirstRound(_)));
         assert_eq!(english.contains("the target is at its limit"), is_at_limit, "{seed}: {english}");
         let is_first =
             english.contains("requests failed (") && !english.starts_with(|each: char| each.is_ascii_digit());

@@ -1,7 +1,7 @@
 //! What is concluded, in words with its evidence.
 
-use engine::{Gaps, Held, Known, Limit, NotTried, PartOfUsers, Unknown};
-use figures::Run;
+use engine::{Gaps, Held, Known, Limit, NotTried, PartOfUsers, Unknown, Verdict};
+use figures::{Run, ScenarioRun};
 
 use crate::Language;
 use crate::format::{count, counted, rate, time};
@@ -18,18 +18,20 @@ pub(super) fn said(run: &Run, language: Language) -> Option<String> {
         (Known::Held(held), _) => Some(pausing(held, language)),
         (Known::Probe(part), limit) => Some(of_probe(run, part, limit, language)),
         (Known::Curve(part), limit) => Some(of_curve(part, limit, language)),
+        (Known::FirstRound(share), _) => Some(of_first_round(run, *share, language)),
         (Known::StoodStill(gaps), _) => Some(stood_still(gaps, language)),
         (Known::Outage(gaps), _) => Some(outage(run, gaps, language)),
+        (Known::LostSyns { lost, of }, _) => Some(lost_syns(*lost, *of, language)),
         (Known::Starved { users, of }, _) => Some(language.pick(
             format!(
-                "{} of {} waited for more than half of the time and got no response",
+                "{} of {} waited for a single response for more than half of the time, while the others got many",
                 count(*users),
                 counted(*of, "user")
             ),
-            format!("{} 个用户中有 {} 个等待了一半以上的时间，始终没有得到响应", count(*of), count(*users)),
+            format!("{} 个用户中有 {} 个用一半以上的时间等待同一个响应，而其他用户得到了很多", count(*of), count(*users)),
         )),
         (Known::Refusals { status, refused, served_per_s }, _) => {
-            let (refused, all, served) = (count(*refused), count(run.tally.finished()), rate(*served_per_s));
+            let (refused, all, served) = (count(*refused), count(run.limited().tally.finished()), rate(*served_per_s));
             Some(language.pick(
                 format!(
                     "the target served {served}/s and refused the rest with {status} ({refused} of {all} responses)"
@@ -47,7 +49,7 @@ fn machine(run: &Run, known: &Known, language: Language) -> Option<String> {
     let machine = run.verdict.machine?;
     let [own, others, cores] =
         [machine.own, (machine.busy - machine.own).max(0.0), machine.cores].map(|cores| format!("{cores:.1}"));
-    let (achieved, cores) = (rate(run.rate), cores.trim_end_matches(".0"));
+    let (achieved, cores) = (rate(run.limited().rate), cores.trim_end_matches(".0"));
     let gives = match known {
         Known::Probe(part) => {
             let (those, share) = (those(run, language), in_percent(part.rate));
@@ -59,6 +61,31 @@ fn machine(run: &Run, known: &Known, language: Language) -> Option<String> {
         format!("this machine was full, at {achieved}/s: onrush had {own} and others {others} of its {cores} cores{gives}; load the target from another machine to see what it takes"),
         format!("本机的核已占满，{achieved}/s：{cores} 个核中 onrush 用了 {own}，其他程序用了 {others}{gives}；要看被测服务的能力，请从另一台机器施压"),
     ))
+}
+
+/// The step that held most of the time, where that is no news of failures.
+pub(super) fn held_by(verdict: &Verdict, of: &ScenarioRun, language: Language) -> String {
+    let tells = matches!(verdict.limit, Limit::PlanKept | Limit::Target | Limit::Below | Limit::Unknown | Limit::Machine);
+    let Some(held) = of.held_by.as_ref().filter(|_| tells) else { return String::new() };
+    let (step, [took, all]) = (&held.step, [held.step_ns, held.iteration_ns].map(time));
+    match held.is_of_users {
+        true => language.pick(
+            format!("; {took} of the {all} of an iteration went into '{step}'"),
+            format!("；每次迭代 {all}，其中 '{step}' 占 {took}"),
+        ),
+        false => language.pick(
+            format!("; {took} of the {all} that requests of an iteration took went into '{step}'"),
+            format!("；每次迭代的请求共 {all}，其中 '{step}' 占 {took}"),
+        ),
+    }
+}
+
+fn lost_syns(lost: u64, of: u64, language: Language) -> String {
+    let (lost, all, of) = (count(lost), count(of), counted(of, "connection"));
+    language.pick(
+        format!("the listen queue of the target was full, or packets were lost: {lost} of {of} took 1, 2, 3 or more whole seconds, as when a SYN is sent again; raise its backlog (somaxconn), or keep connections"),
+        format!("被测服务的监听队列已满，或有丢包：{all} 个连接中有 {lost} 个用了 1、2、3 等整数秒，是重发 SYN 的迹象；请增大其 backlog（somaxconn），或复用连接"),
+    )
 }
 
 fn kept(held: &Held, language: Language) -> String {
@@ -106,7 +133,7 @@ fn those(run: &Run, language: Language) -> String {
 
 fn of_probe(run: &Run, part: &PartOfUsers, limit: Limit, language: Language) -> String {
     // What half of them are held against is the rate before the end.
-    let before = run.probe.as_ref().and_then(|probe| probe.before).map_or(run.rate, |before| before.succeeded_per_s());
+    let before = run.probe.as_ref().and_then(|probe| probe.before).map_or(run.limited().rate, |before| before.succeeded_per_s());
     let (those, share, achieved) = (those(run, language), in_percent(part.rate), rate(before));
     let time = part.time.map(in_percent);
     match (limit, part.is_refused, time) {
@@ -147,6 +174,15 @@ fn of_curve(part: &PartOfUsers, limit: Limit, language: Language) -> String {
     }
 }
 
+/// All users began at once, and found no queue yet.
+fn of_first_round(run: &Run, share: f64, language: Language) -> String {
+    let (achieved, share) = (rate(run.limited().rate), in_percent(share));
+    language.pick(
+        format!("the target is at its limit, {achieved}/s: the first request of each user took {share} of the time of later ones, which found a queue; more users only wait longer"),
+        format!("被测服务已达上限，{achieved}/s：每个用户的第一个请求只用了后来请求的 {share} 的时间，后来的在排队；更多用户只会等得更久"),
+    )
+}
+
 fn stood_still(gaps: &Gaps, language: Language) -> String {
     let (from, to) = instants(gaps);
     let again = match gaps.came_back {
@@ -164,7 +200,7 @@ fn stood_still(gaps: &Gaps, language: Language) -> String {
 
 fn outage(run: &Run, gaps: &Gaps, language: Language) -> String {
     let (from, to) = instants(gaps);
-    let (refused, started) = (count(gaps.refused), count(run.tally.started()));
+    let (refused, started) = (count(gaps.refused), count(run.limited().tally.started()));
     let again = match gaps.came_back {
         true => language.pick(", then answered again", "，此后恢复服务"),
         false => language.pick(
@@ -214,9 +250,9 @@ fn waits(run: &Run, connections: u64, share: f64, language: Language) -> String 
 
 /// Why it is not known, and what would tell.
 fn unknown(run: &Run, why: &Unknown, language: Language) -> String {
-    let achieved = rate(run.rate);
+    let achieved = rate(run.limited().rate);
     if let Unknown::AllBusy { connections } = why {
-        let asked = run.asked_per_s.map_or(String::new(), rate);
+        let asked = run.limited().asked_per_s.map_or(String::new(), rate);
         return language.pick(
             format!("{achieved}/s of {asked}/s requested: starts waited for one of {}; whether more of them give more is not known: try -c {}", counted(*connections, "connection"), connections * 2),
             format!("实际 {achieved}/s，计划 {asked}/s：请求等待 {} 个连接之一；更多连接能否更快尚不清楚：请试 -c {}", count(*connections), connections * 2),

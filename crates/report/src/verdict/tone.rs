@@ -49,6 +49,7 @@ fn heading(run: &Run, language: Language) -> (Tone, &'static str) {
         Known::Refusals { .. } => return (Tone::Bad, pick("The target refuses requests", "被测服务拒绝请求")),
         Known::Outage(_) => return (Tone::Bad, pick("The target refused connections", "被测服务拒绝连接")),
         Known::StoodStill(_) => return (Tone::Bad, pick("The target stalled", "被测服务停顿")),
+        Known::LostSyns { .. } => return (Tone::Bad, pick("Connections waited for seconds", "建立连接用了数秒")),
         Known::Starved { .. } => return (Tone::Bad, pick("Users without a response", "有用户没有得到响应")),
         _ => {}
     }
@@ -60,6 +61,9 @@ fn heading(run: &Run, language: Language) -> (Tone, &'static str) {
     }
     if verdict.is_spoiled() {
         return (Tone::Bad, pick("Spoiled: this machine was the limit", "结果不可信：瓶颈在压测机"));
+    }
+    if run.is_unreliable() {
+        return (Tone::Unsure, pick("p99 includes stalls of this machine", "p99 包含本机的停顿"));
     }
     match verdict.limit {
         Limit::PlanKept => (Tone::Good, pick("Plan kept", "计划已达成")),

@@ -33,6 +33,8 @@ pub enum Amount {
         arrivals: Arrivals,
         /// An iteration that could not begin for so long is dropped.
         max_lateness: Option<Duration>,
+        /// All connections are opened at the beginning.
+        preconnect: bool,
     },
 }
 

@@ -108,6 +108,7 @@ fn without_load(flags: &Flags) -> Flags {
         rendezvous: false,
         arrivals: None,
         max_lateness: None,
+        preconnect: false,
         warmup: None,
         log_share: None,
         ..flags.clone()
@@ -145,6 +146,7 @@ fn first_of_load(flags: &Flags) -> &'static str {
         ("--ramp", flags.ramp.is_some()),
         ("--rendezvous", flags.rendezvous),
         ("--arrivals", flags.arrivals.is_some()),
+        ("--preconnect", flags.preconnect),
     ];
     given.into_iter().find(|(_, is_given)| *is_given).map_or("--max-lateness", |(flag, _)| flag)
 }
@@ -189,8 +191,8 @@ fn merged(scenario: &Scenario, given: &Wanted) -> (Wanted, Option<Iterations>) {
             UserShape::Rendezvous if given.ramp.is_none() => (base.connections, base.rendezvous) = (Some(*count), true),
             _ => base.connections = Some(*count),
         },
-        Amount::Rate { stages, arrivals, max_lateness } => {
-            base.connections = scenario.connections;
+        Amount::Rate { stages, arrivals, max_lateness, preconnect } => {
+            (base.connections, base.preconnect) = (scenario.connections, *preconnect);
             (base.arrivals, base.max_lateness) = (Some(*arrivals), *max_lateness);
             match stages.as_slice() {
                 _ if changes_kind => {}
@@ -220,6 +222,7 @@ fn merged(scenario: &Scenario, given: &Wanted) -> (Wanted, Option<Iterations>) {
         rendezvous: given.rendezvous || base.rendezvous,
         arrivals: given.arrivals.or(base.arrivals),
         max_lateness: given.max_lateness.or(base.max_lateness),
+        preconnect: given.preconnect || base.preconnect,
         warmup: None,
         shuffle: false,
     };
@@ -235,12 +238,13 @@ fn of_plan(load: PlanLoad, wanted: &Wanted, given: Option<u64>) -> (Load, Option
         PlanLoad::Open { stages, arrivals, requests, connections, .. } => {
             let duration = Some(stages.iter().map(|stage| stage.span).sum());
             // What nobody said depends on the steps.
-            let amount = Amount::Rate { stages, arrivals, max_lateness: wanted.max_lateness };
-            let exactly = match connections {
+            let (max_lateness, preconnect) = (wanted.max_lateness, wanted.preconnect);
+            let amount = Amount::Rate { stages, arrivals, max_lateness, preconnect };
+            let named = match connections {
                 ConnectionCount::Exactly(count) => Some(count),
-                ConnectionCount::UpTo(_) => given,
+                ConnectionCount::UpTo(_) => wanted.connections.or(given),
             };
-            (Load { amount, duration, iterations: together(requests) }, exactly)
+            (Load { amount, duration, iterations: together(requests) }, named)
         }
     }
 }

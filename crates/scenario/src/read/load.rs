@@ -35,13 +35,15 @@ pub(super) fn load(reader: &mut Reader<'_>, node: &Node) -> Read<Load> {
         reader.word(node, &[("even", Arrivals::Even), ("poisson", poisson)])
     });
     let max_lateness = fields.get("max_lateness").and_then(|node| reader.span("max_lateness", node));
+    let preconnect = fields.get("preconnect").and_then(|node| reader.switch(node)).unwrap_or(false);
     let is_staged = users.or(rate).is_some_and(is_stages);
     belongings(reader, &fields, rate.is_some(), is_staged);
     let amount = match (users, rate) {
         (Some(node), _) => users_of(reader, node, ramp, rendezvous),
         (None, Some(node)) => {
             let stages = rate_stages(reader, node, duration);
-            stages.map(|stages| Amount::Rate { stages, arrivals: arrivals.unwrap_or(Arrivals::Even), max_lateness })
+            let arrivals = arrivals.unwrap_or(Arrivals::Even);
+            stages.map(|stages| Amount::Rate { stages, arrivals, max_lateness, preconnect })
         }
         (None, None) => {
             if fields.given(&LOAD.fields.iter().map(|field| field.name).collect::<Vec<_>>()).is_empty() {
@@ -67,7 +69,7 @@ pub(super) fn load(reader: &mut Reader<'_>, node: &Node) -> Read<Load> {
 /// Keys that belong to users, to rates, or to one number of them are not given with others.
 fn belongings(reader: &mut Reader<'_>, fields: &Fields<'_>, is_rate: bool, is_staged: bool) {
     let of_users: &[&'static str] = &["ramp", "rendezvous", "iterations_each"];
-    let of_rates: &[&'static str] = &["arrivals", "max_lateness"];
+    let of_rates: &[&'static str] = &["arrivals", "max_lateness", "preconnect"];
     let conflicts = |names: &[&'static str], other: &'static str| {
         let given = fields.given(names).into_iter();
         given.map(|one| (fields.place(one), Fault::Conflict { one, other })).collect::<Vec<_>>()

@@ -296,6 +296,12 @@ pub(crate) const LOAD: Object = Object {
             "A start at a rate that is later than this is dropped",
             "固定速率下，晚于此时间的迭代会被丢弃",
         ),
+        field(
+            "preconnect",
+            Kind::Switch,
+            "All connections of a rate (`connections`) are opened before they are needed",
+            "固定速率下预先建立全部连接（`connections`）",
+        ),
     ],
     any_of: &["users", "rate", "iterations", "iterations_each"],
 };

@@ -1,5 +1,7 @@
 //! Who was the limit, of loads in which nobody but the plan and the target has a hand.
 
+use std::time::Duration;
+
 use driver::sim::Faults;
 use pacing::Nanos;
 use report::Language;
@@ -125,4 +127,34 @@ fn a_warmup_that_hangs_meets_no_threshold() {
     assert_eq!((shown.count("started"), shown.run.judged[0].judgement.holds), (0, false));
     let wall = shown.number("/wall_s");
     assert!((0.6..0.601).contains(&wall), "the time and the grace: {wall} s");
+}
+
+/// Two scenarios side by side: 50 users who wait 20 ms, and one who waits 400 ms from the third of four seconds on. Each has a rate of
+/// its own, and that of the second is of the time in which it was there.
+#[test]
+fn scenarios_have_rates_of_their_own() {
+    let mut load = plan("/delay/20", &[("-c", "50"), ("-z", "4s")]);
+    let mut second = plan("/delay/400", &[("-c", "1"), ("-z", "2s")]).scenarios.remove(0);
+    (second.name, second.begin) = ("watcher".to_owned(), Duration::from_secs(2));
+    load.scenarios.push(second);
+    let shown = Shown::of(&load, &[], &Happens::default());
+    let rate = |number: usize| shown.number(&format!("/scenarios/{number}/requests_per_s"));
+    assert!((2_475.0..=2_500.0).contains(&rate(0)), "{}", rate(0));
+    assert!((2.0..=2.5).contains(&rate(1)), "{}", rate(1));
+    // The run is as long as the first of them.
+    let sum = shown.number("/requests_per_s");
+    assert!((sum - rate(0) - rate(1) / 2.0).abs() < 0.01 * sum, "{sum}");
+}
+
+/// A number ends the load, and half of its users are never alone: the first round tells what a queue was.
+#[test]
+fn a_load_that_a_number_ends_is_judged_by_its_first_round() {
+    let shown = Shown::plainly("/serial/5", &[("-c", "50"), ("-n", "400")]);
+    assert_eq!((shown.limit(), &shown.report["verdict"]["evidence"]), ("target", &"first_round".into()));
+    let share = shown.number("/verdict/figures/time_share");
+    assert!((0.45..=0.55).contains(&share), "{share}");
+    assert!(shown.words().starts_with("the target is at its limit, 2"), "{}", shown.words());
+    assert_eq!(shown.count("started"), 400);
+    let shown = Shown::plainly("/delay/20", &[("-c", "50"), ("-n", "1000")]);
+    assert_eq!((shown.limit(), &shown.report["verdict"]["figures"]["reason"]), ("unknown", &"counted".into()));
 }

@@ -231,6 +231,10 @@ impl World {
         if response_ns >= self.traces.least_ns {
             self.trace(exchange, attempt, outcome, done);
         }
+        if self.ledger.first_round.is_some() {
+            let sent = attempt.filter(|attempt| attempt.was_sent() && outcome == Outcome::Succeeded);
+            self.note_first(exchange.user, sent.map(|attempt| done.since(attempt.sent)));
+        }
         let timings = self.seen.outcome(series, outcome);
         timings.record(Measure::Response, response_ns);
         timings.record(Measure::Lateness, exchange.taken_up.since(exchange.intended).0);

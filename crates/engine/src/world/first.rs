@@ -1,0 +1,64 @@
+//! The first exchange of each user, apart from those behind it: where all begin at once, they say whether a queue filled up.
+
+use metrics::Distribution;
+use pacing::Nanos;
+
+use super::World;
+
+/// Which users have had their first exchange, until all have.
+pub(super) struct FirstRound {
+    /// A bit for each user.
+    had: Vec<u64>,
+    left: u64,
+}
+
+impl FirstRound {
+    /// Of so many users.
+    pub(super) fn of(users: u64) -> Self {
+        Self { had: vec![0; users.div_ceil(64) as usize], left: users }
+    }
+
+    /// True for the first exchange of a user.
+    fn is_first(&mut self, user: u32) -> bool {
+        let (word, bit) = (user as usize / 64, 1 << (user % 64));
+        let Some(had) = self.had.get_mut(word).filter(|had| **had & bit == 0) else { return false };
+        *had |= bit;
+        self.left = self.left.saturating_sub(1);
+        true
+    }
+}
+
+impl World {
+    /// An exchange of a user has ended; when it did so well, after this service time.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn note_first(&mut self, user: u32, service: Option<Nanos>) {
+        let Some(round) = &mut self.ledger.first_round else { return };
+        if round.is_first(user)
+            && let Some(service) = service
+        {
+            self.ledger.first_times.record(service.0);
+        }
+        if round.left == 0 {
+            self.ledger.first_round = None;
+        }
+    }
+
+    /// Service times of the first exchange of each user; none where they did not begin together.
+    pub(crate) fn take_first_times(&mut self) -> Distribution {
+        std::mem::take(&mut self.ledger.first_times)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_user_has_one_first_exchange() {
+        let mut round = FirstRound::of(130);
+        let first: Vec<u32> = (0..130).chain(0..130).filter(|user| round.is_first(*user)).collect();
+        assert_eq!((first, round.left), ((0..130).collect(), 0));
+        assert!(!round.is_first(5_000), "one that is not among them has none");
+    }
+}

@@ -1,0 +1,146 @@
+//! What each scenario of a run came to by itself: its rate, what was counted of it, and the step that held its users.
+
+use engine::{RunResult, ScenarioResult};
+use metrics::{Class, Measure, SeriesKind, Snapshot};
+use pacing::Nanos;
+use plan::{Plan, Scenario};
+
+use crate::asked::Asked;
+use crate::iterations::{Iterations, rounds_of};
+use crate::{Tally, per_second};
+
+/// A step that held more than this share of the time is named.
+const HELD_SHARE_MIN: f64 = 0.5;
+
+/// What one scenario came to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ScenarioRun {
+    /// What was counted of it.
+    pub tally: Tally,
+    /// Finished exchanges a second of the time in which it started some, from its own beginning on.
+    pub rate: f64,
+    /// Of an open load: starts a second of the same time.
+    pub achieved_per_s: Option<f64>,
+    /// The mean rate that it was asked for; `None` of a closed load.
+    pub asked_per_s: Option<f64>,
+    /// The step that held most of its time.
+    pub held_by: Option<HeldBy>,
+}
+
+/// A step that held more than half of the time of an iteration.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeldBy {
+    /// Its name.
+    pub step: String,
+    /// How long it took in an iteration, on average.
+    pub step_ns: f64,
+    /// How long an iteration took.
+    pub iteration_ns: f64,
+    /// That is the time of users, pauses too; else of their requests alone.
+    pub is_of_users: bool,
+}
+
+impl ScenarioRun {
+    /// Each scenario of a plan, in its order.
+    pub(crate) fn all(plan: &Plan, result: &RunResult) -> Vec<Self> {
+        let all = plan.scenarios.iter().zip(&result.scenarios).enumerate();
+        all.map(|(number, (scenario, of))| Self::of(plan, number, scenario, of, result)).collect()
+    }
+
+    fn of(plan: &Plan, number: usize, scenario: &Scenario, of: &ScenarioResult, result: &RunResult) -> Self {
+        let seen = result.total_of(number);
+        let tally = Tally::of(seen);
+        let span = rated_for(of.started_for, scenario.begin);
+        let (all_s, span_s) = (of.started_for.as_secs_f64(), span.as_secs_f64());
+        // What was asked of it before it began is nothing.
+        let asked_per_s = of.asked_per_s.map(|asked| if span_s > 0.0 { asked * all_s / span_s } else { asked });
+        let last = per_second(scenario.program.asks_each().unwrap_or(0), span_s);
+        let asked = Asked { per_s: asked_per_s, last, was_stopped: result.was_stopped };
+        let (iterations, again) = rounds_of(scenario, &seen.counts);
+        let begun = (tally.planned_starts() - tally.dropped()).saturating_sub(again);
+        Self {
+            rate: asked.at_most(per_second(tally.finished() - tally.drained(), span_s)),
+            achieved_per_s: asked_per_s.map(|_| asked.at_most(per_second(begun, span_s))),
+            asked_per_s,
+            held_by: held_by(plan, number, seen, iterations, of.users_s),
+            tally,
+        }
+    }
+}
+
+/// The time of rates: nothing is started before the load begins.
+pub(crate) fn rated_for(started_for: Nanos, begin: std::time::Duration) -> Nanos {
+    started_for.since(Nanos::from(begin))
+}
+
+/// The step of several that held more than half of the time.
+fn held_by(plan: &Plan, number: usize, seen: &Snapshot, done: Iterations, users_s: Option<f64>) -> Option<HeldBy> {
+    let catalog = engine::catalog(plan);
+    let sum_of = |series: &metrics::Series| {
+        let of_class = |class| seen.timings(series.id, class).map_or(0, |times| times.of(Measure::Response).sum());
+        Class::ALL.into_iter().map(of_class).sum::<u128>() as f64
+    };
+    let steps: Vec<(&str, f64)> =
+        catalog.of(number, SeriesKind::Step).map(|series| (series.name.as_str(), sum_of(series))).collect();
+    let iterations = (done.completed + done.failed) as f64;
+    if steps.len() < 2 || iterations == 0.0 {
+        return None;
+    }
+    let all_ns = users_s.map_or_else(|| steps.iter().map(|(_, sum)| sum).sum::<f64>(), |users_s| users_s * 1e9);
+    let (step, sum) = steps.into_iter().max_by(|(_, one), (_, other)| one.total_cmp(other))?;
+    (sum > HELD_SHARE_MIN * all_ns && all_ns >= sum).then(|| HeldBy {
+        step: step.to_owned(),
+        step_ns: sum / iterations,
+        iteration_ns: all_ns / iterations,
+        is_of_users: users_s.is_some(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use metrics::{Outcome, SeriesId};
+    use plan::{Flags, Step};
+
+    use super::*;
+
+    /// Three steps of a user that takes these times, in milliseconds, ten times.
+    fn iterated(steps_ms: [u64; 3]) -> (Plan, Snapshot) {
+        let flags = Flags { url: Some("http://127.0.0.1:8080/x".to_owned()), ..Flags::default() };
+        let mut plan = flags.plan().expect("a good plan");
+        let first = plan.scenarios[0].steps[0].clone();
+        plan.scenarios[0].steps = (0..3).map(|number| Step { name: format!("step {number}"), ..first.clone() }).collect();
+        let mut seen = Snapshot::default();
+        for (step, ms) in (0..).zip(steps_ms) {
+            let timings = seen.outcome(SeriesId::step(step), Outcome::Succeeded);
+            timings.record_many(Measure::Response, ms * 1_000_000, 10);
+        }
+        (plan, seen)
+    }
+
+    const TEN: Iterations = Iterations { completed: 10, failed: 0, cut: 0 };
+
+    #[test]
+    fn a_step_that_holds_most_of_the_time_is_named() {
+        let (plan, seen) = iterated([2, 30, 1]);
+        let held = held_by(&plan, 0, &seen, TEN, None).expect("the second one");
+        assert_eq!((held.step.as_str(), held.step_ns, held.iteration_ns), ("step 1", 30e6, 33e6));
+        // With pauses an iteration is longer: 40 ms, and then 100, of which it is less than half.
+        let of_users = |seconds| held_by(&plan, 0, &seen, TEN, Some(seconds));
+        let held = of_users(0.4).expect("it is more than half");
+        assert!((held.iteration_ns - 40e6).abs() < 1.0 && held.is_of_users, "{held:?}");
+        assert_eq!(of_users(1.0), None);
+        let (plan, seen) = iterated([10, 11, 12]);
+        assert_eq!(held_by(&plan, 0, &seen, TEN, None), None);
+        assert_eq!(held_by(&plan, 0, &seen, Iterations::default(), None), None);
+    }
+
+    #[test]
+    fn what_comes_before_a_scenario_begins_is_in_no_rate() {
+        let begin = Duration::from_secs(3);
+        assert_eq!(rated_for(Nanos::from_millis(4_000), begin), Nanos::from_millis(1_000));
+        // One that was stopped before it began has no time.
+        assert_eq!(rated_for(Nanos::from_millis(2_000), begin), Nanos::ZERO);
+    }
+}
