@@ -101,7 +101,7 @@ impl Scene {
         if begins {
             self.is_warming = false;
             self.world.close_books();
-            self.world.begin_measuring();
+            self.world.begin_measuring(true);
             self.follower.begin();
         }
         begins
@@ -199,7 +199,7 @@ impl Scene {
     pub(crate) fn begin_parting<S: Sockets>(&mut self, at: Nanos, is_cut: bool, sockets: &mut S) -> bool {
         let was_warming = std::mem::take(&mut self.is_warming);
         if was_warming {
-            self.world.begin_measuring();
+            self.world.begin_measuring(false);
         }
         self.over_at = Some(at);
         self.world.give_back_starts();

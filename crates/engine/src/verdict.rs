@@ -303,11 +303,11 @@ impl Verdict {
     /// Who was the limit, and how that is known.
     fn concluded(&self, evidence: &Evidence<'_>, all: &Timings, gaps: Option<Gaps>) -> (Limit, Known) {
         let counts = &evidence.total.counts;
-        let share_of_started = |count: u64| count as f64 / counts.started().max(1) as f64;
+        let share_of_started = |count: u64| count as f64 / counts.all_started().max(1) as f64;
         // A target that nobody ever reached is told at once, whatever our threads did in so short a time.
         let is_dead = counts.answers() == 0 && self.unanswered > 0 && self.unanswered == counts.finished();
         let too_little = (Limit::Unknown, Known::Nothing(Unknown::TooLittle));
-        if counts.started() == 0 || evidence.wall < RUN_MIN {
+        if counts.all_started() == 0 || evidence.wall < RUN_MIN {
             return if is_dead { (Limit::Target, Known::Counts) } else { too_little };
         }
         if share_of_started(failed(counts, is_local)) > LOSS_SHARE_MAX {
@@ -392,7 +392,7 @@ impl Verdict {
     /// What the target did not answer: of the starts, and in a closed load of the users' time. What was cut is nobody's doing.
     fn lost_share(&self, evidence: &Evidence<'_>) -> f64 {
         let counts = &evidence.total.counts;
-        let of_starts = |count: u64| count as f64 / counts.started().max(1) as f64;
+        let of_starts = |count: u64| count as f64 / counts.all_started().max(1) as f64;
         if evidence.asked_per_s.is_none() {
             return of_starts(self.unanswered).max(self.unanswered_time_share);
         }

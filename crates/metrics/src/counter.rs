@@ -118,6 +118,10 @@ counters! {
     Counters;
     /// Exchanges whose intended start has come.
     Started = started;
+    /// Exchanges that had begun in the warm-up and were in flight when it was over.
+    Carried = carried;
+    /// Exchanges that ended in the warm-up: they are in no other figure.
+    WarmedUp = warmed_up;
     /// Exchanges that ended well.
     Succeeded = succeeded;
     /// Exchanges that could not be started in time.
@@ -239,9 +243,14 @@ impl Counters {
         self.messages_sent().saturating_sub(self.messages_untaken())
     }
 
+    /// Exchanges that end in one way or another: those that were started, and those that were in flight when measuring began.
+    pub fn all_started(&self) -> u64 {
+        self.started() + self.carried()
+    }
+
     /// The share of the starts that succeeded, of those that were not cut short; `None` without any.
     pub fn success_ratio(&self) -> Option<f64> {
-        let whole = self.started().saturating_sub(self.cut());
+        let whole = self.all_started().saturating_sub(self.cut());
         (whole > 0).then(|| self.succeeded() as f64 / whole as f64)
     }
 }

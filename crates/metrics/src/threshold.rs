@@ -159,7 +159,7 @@ impl Threshold {
             }
         };
         // Of a run in which nothing was to be done, nothing is known.
-        let value = value.filter(|_| seen.counts.started() > 0);
+        let value = value.filter(|_| seen.counts.all_started() > 0);
         let is_known = value.is_some();
         let meets = |value: f64| self.comparison.holds(value, self.limit);
         Judgement {

@@ -12,7 +12,7 @@ use crate::say::failure_name;
 /// The beginning of the verdict of a run in which nothing succeeded; `None` of any other.
 pub(crate) fn nothing_succeeded(run: &Run, language: Language) -> Option<String> {
     let tally = &run.tally;
-    if tally.started() == 0 || tally.succeeded() > 0 || tally.connections_established() == 0 {
+    if tally.all_started() == 0 || tally.succeeded() > 0 || tally.connections_established() == 0 {
         return None;
     }
     let why = why(run, language)?;

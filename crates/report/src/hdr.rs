@@ -85,7 +85,7 @@ pub fn hdr_text(run: &Run) -> String {
     text.push_str("#[response_time of what succeeded, in milliseconds]\n");
     let given_up = run.succeeded.of(Measure::Response).given_up;
     if given_up > 0 {
-        let of = run.tally.started();
+        let of = run.tally.all_started();
         writeln!(
             text,
             "#[{given_up} of {of} timed out, were dropped or did not end, and are not in here: they would have taken longer]"

@@ -128,6 +128,8 @@ fn facts(run: &Run) -> Value {
         "meetings": meetings::value(run),
         "requests": {
             "started": counts.started(),
+            "carried": counts.carried(),
+            "warm_up": counts.warmed_up(),
             "succeeded": counts.succeeded(),
             "failed": counts.failed,
             "dropped": counts.dropped(),

@@ -43,10 +43,11 @@ macro_rules! ensure {
 
 fn each_start_ends_once(history: &History) -> Result<(), String> {
     let counts = &history.total.counts;
-    let (started, failed) = (counts.started(), counts.failed());
+    let (started, carried, failed) = (counts.started(), counts.carried(), counts.failed());
+    ensure!(carried == 0 || history.has_warmup(), "{carried} were carried over, without a warm-up");
     ensure!(
-        started == counts.succeeded() + failed + counts.dropped() + counts.unfinished(),
-        "started {started} = succeeded {} + failed {failed} + dropped {} + unfinished {} does not hold",
+        started + carried == counts.succeeded() + failed + counts.dropped() + counts.unfinished(),
+        "started {started} + carried {carried} = succeeded {} + failed {failed} + dropped {} + unfinished {} does not hold",
         counts.succeeded(),
         counts.dropped(),
         counts.unfinished()
@@ -79,11 +80,11 @@ fn each_start_ends_once(history: &History) -> Result<(), String> {
     ensure!(is_open || counts.dropped() == 0, "{} of a closed load were dropped", counts.dropped());
     // A start that was dropped from the queue, or that still waits there or for a connection, has had no attempt.
     let may_wait = is_open || history.scenario().shared_connections.is_some();
-    let tried = started + counts.reconnects();
+    let tried = started + carried + counts.reconnects();
     let never_tried = if may_wait { counts.dropped() + counts.unfinished() } else { 0 };
     ensure!(
         counts.attempts() <= tried && counts.attempts() + never_tried >= tried,
-        "{} attempts for started {started} and {} second tries",
+        "{} attempts for started {started}, carried {carried} and {} second tries",
         counts.attempts(),
         counts.reconnects()
     );
@@ -148,7 +149,7 @@ fn intervals_are_the_whole(history: &History) -> Result<(), String> {
     // Starts wait that ask for something only after a pause, if they come to it; of one exchange nobody counts those that do not.
     let is_known = history.is_in_turn() || history.code().counts_iterations;
     let counts = &history.total.counts;
-    let begun = counts.started() + counts.iterations() + counts.iterations_cut() + counts.iterations_failed();
+    let begun = counts.all_started() + counts.iterations() + counts.iterations_cut() + counts.iterations_failed();
     for (index, row) in history.told.rows.iter().enumerate() {
         ensure!(row.from == from && row.to > from, "interval {index} is not behind the one before it: {row:?}");
         ensure!(row.users <= users, "interval {index} has {} users of {users}", row.users);
@@ -264,6 +265,7 @@ fn messages_add_up(history: &History) -> Result<(), String> {
 
 fn the_target_agrees(history: &History) -> Result<(), String> {
     let counts = &history.whole;
+    let warm = counts.carried() + counts.warmed_up();
     ensure!(
         counts.answers() <= history.requests_served
             && (history.has_warmup() || history.requests_served <= counts.sent()),
@@ -274,8 +276,8 @@ fn the_target_agrees(history: &History) -> Result<(), String> {
     );
     // What goes out again was read by nobody.
     ensure!(
-        history.requests_served <= counts.started() || history.has_warmup(),
-        "the target read {} requests of {} that were started",
+        history.requests_served <= counts.started() + warm,
+        "the target read {} requests of {} that were started, and {warm} before",
         history.requests_served,
         counts.started()
     );

@@ -185,7 +185,28 @@ fn a_warmup_is_left_out() {
         ..flags("/delay/10", "1", "4s")
     };
     let history = run(Flags { warmup: Some("2s".to_owned()), duration: None, ..closed }, Vec::new());
-    assert_eq!((history.total.counts.started(), history.total.counts.succeeded()), (70, 70));
+    let counts = &history.total.counts;
+    assert!((4..=5).contains(&counts.carried()), "each user was on its way: {counts:?}");
+    assert_eq!((counts.started(), counts.succeeded()), (70, 70 + counts.carried()));
+    assert_eq!(counts.warmed_up() + counts.succeeded(), history.requests_served);
+}
+
+/// Users that wait since the warm-up are seen, and wait since then: of one at a time, 100 ms each, every one waits for a second.
+#[test]
+fn who_waits_since_the_warmup_is_seen() {
+    let load = Flags {
+        connections: Some("10".to_owned()),
+        warmup: Some("500ms".to_owned()),
+        rate: None,
+        ..flags("/serial/100", "1", "300ms")
+    };
+    let history = run(Flags { grace: Some("5s".to_owned()), ..load }, Vec::new());
+    let counts = &history.total.counts;
+    assert_eq!((counts.carried(), counts.unfinished(), counts.failed()), (10, 0, 0), "{counts:?}");
+    let response = history.total.class(Class::Succeeded).of(Measure::Response).clone();
+    let (shortest, longest) = (response.min().unwrap_or(0), response.max().unwrap_or(0));
+    assert!((500_000_000..1_010_000_000).contains(&shortest) && longest < 1_010_000_000, "{shortest} {longest}");
+    assert_eq!(counts.warmed_up() + counts.succeeded(), history.requests_served);
 }
 
 /// Three messages 100 ms apart, each answered 30 ms after it came.

@@ -164,9 +164,9 @@ fn an_open_load_in_parts_starts_what_the_whole_starts() {
             let (whole, all_served, _) = whole.finish();
             let (parts, served, _) = with_moves(&plan, threads);
             assert_eq!(parts.counts.started(), whole.counts.started(), "{arrivals} on {threads}");
-            assert_eq!(parts.counts.succeeded(), parts.counts.started());
+            assert_eq!(parts.counts.succeeded(), parts.counts.all_started());
             // A warm-up has its requests too.
-            assert_eq!(served, all_served);
+            assert_eq!((served, served), (all_served, parts.counts.warmed_up() + parts.counts.succeeded()));
             assert!(
                 parts.lag.max().unwrap_or(0) < 60_000_000,
                 "whoever joins late was not late: {:?}",

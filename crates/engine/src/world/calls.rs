@@ -147,17 +147,16 @@ impl World {
                     if step.reads_messages {
                         attempt.kept.get_or_insert_default().end_message();
                     }
-                    if exchange.is_measured {
-                        self.seen.counts[Counter::MessagesReceived] += 1;
-                        if let Some(times) = &mut call.times {
-                            let since = times.since(call.answer.received(), prepared, attempt.sent);
-                            match (since, times.last_received) {
-                                (Some(sent), _) => self.seen.message.record(at.since(sent).0),
-                                (None, Some(last)) => self.seen.message_gap.record(at.since(last).0),
-                                (None, None) => {}
-                            }
-                            times.last_received = Some(at);
+                    self.seen.counts[Counter::MessagesReceived] += u64::from(exchange.is_measured);
+                    if let Some(times) = &mut call.times {
+                        let since = times.since(call.answer.received(), prepared, attempt.sent);
+                        match (since, times.last_received) {
+                            _ if !exchange.is_measured => {}
+                            (Some(sent), _) => self.seen.message.record(at.since(sent).0),
+                            (None, Some(last)) => self.seen.message_gap.record(at.since(last).0),
+                            (None, None) => {}
                         }
+                        times.last_received = Some(at);
                     }
                 }
             }

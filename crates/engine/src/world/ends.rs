@@ -73,31 +73,37 @@ impl World {
         self.seen.leave_unfinished(series, since(exchange.intended), sent.map(since));
     }
 
-    /// The warm-up is over: what was seen is forgotten, but for the connections, which stay.
-    pub(crate) fn begin_measuring(&mut self) {
+    /// The warm-up is over: what was seen is forgotten, but for the connections, which stay. `goes_on`: and so does the load.
+    pub(crate) fn begin_measuring(&mut self, goes_on: bool) {
         let seen = &mut *self.seen;
         let (tried, established) = (seen.counts.connections_tried(), seen.counts.connections_established());
         let (connect, tls) = (std::mem::take(&mut seen.connect), std::mem::take(&mut seen.tls));
-        let tls_resumed = seen.counts.tls_resumed();
+        let (tls_resumed, warmed_up) = (seen.counts.tls_resumed(), seen.counts.warmed_up());
         seen.clear();
+        seen.counts[Counter::WarmedUp] = warmed_up;
         (seen.tls, seen.counts[Counter::TlsResumed]) = (tls, tls_resumed);
         (seen.counts[Counter::ConnectionsTried], seen.counts[Counter::ConnectionsEstablished]) = (tried, established);
         seen.connect = connect;
-        // What was intended after the warm-up may have begun before anybody looked at the clock.
-        self.count_anew();
+        self.count_anew(goes_on);
     }
 
-    /// Counts what is under way and belongs to the measured time.
-    fn count_anew(&mut self) {
+    /// Counts what is under way: it belongs to the measured time from here on. Some of it was intended after the warm-up, and began
+    /// before anybody looked at the clock; what began in the warm-up is carried over, with the instant at which it was intended.
+    fn count_anew(&mut self, goes_on: bool) {
         let counts = &mut self.seen.counts;
         for key in self.ledger.exchanges.keys().collect::<Vec<_>>() {
-            let Some(exchange) = self.ledger.exchanges.find(key).filter(|exchange| exchange.is_measured) else {
+            let Some(exchange) = self.ledger.exchanges.find(key) else { continue };
+            if !exchange.is_measured && !goes_on {
                 continue;
-            };
-            counts[Counter::Started] += 1;
+            }
             counts[Counter::Attempts] += 1 + u64::from(exchange.tries);
             counts[Counter::Reconnects] += u64::from(exchange.tries);
-            counts[Counter::Redirects] += u64::from(self.ledger.steps.is_hop(exchange.step));
+            if std::mem::replace(&mut exchange.is_measured, true) {
+                counts[Counter::Started] += 1;
+                counts[Counter::Redirects] += u64::from(self.ledger.steps.is_hop(exchange.step));
+            } else {
+                counts[Counter::Carried] += 1;
+            }
         }
         // Those that wait for a connection are counted when they get it.
         let untried = self.untried();

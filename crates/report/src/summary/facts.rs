@@ -64,6 +64,14 @@ impl Page {
             );
             self.line("", &line);
         }
+        if counts.warmed_up() > 0 {
+            let number = count(counts.warmed_up());
+            let line = self.language().pick(
+                format!("and {number} that ended in the warm-up, which are in no figure"),
+                format!("另有 {number} 个在预热期间结束，不计入结果"),
+            );
+            self.line("", &line);
+        }
         if counts.redirects() > 0 {
             let number = count(counts.redirects());
             let line = self
@@ -82,7 +90,7 @@ impl Page {
         if run.plan.scenarios.iter().any(|scenario| scenario.steps.len() > 1) {
             self.line("", &iterations_in_words(&run.iterations, self.language()));
         }
-        if counts.started() == 0 && !run.plan.warmup.is_zero() {
+        if counts.all_started() == 0 && !run.plan.warmup.is_zero() {
             self.line(
                 "",
                 self.language().pick(
@@ -148,8 +156,15 @@ fn sum_in_words(counts: &Tally, language: Language) -> String {
     let number_of = |word: &str, number: u64| {
         language.pick(format!("{} {word}", count(number)), format!("{word} {}", count(number)))
     };
+    let carried = match counts.carried() {
+        0 => String::new(),
+        number => language.pick(
+            format!(" + {} in flight since the warm-up", count(number)),
+            format!(" + 预热时发起、当时在途 {}", count(number)),
+        ),
+    };
     let mut sum = format!(
-        "{} = {} + {}",
+        "{}{carried} = {} + {}",
         number_of(words.started, counts.started()),
         number_of(words.succeeded, counts.succeeded()),
         number_of(words.failed, counts.failed)

@@ -142,6 +142,8 @@ impl World {
         let attempt = attempt.map(|attempt| &*attempt);
         if exchange.is_measured {
             self.record(&exchange, attempt, outcome, done);
+        } else {
+            self.seen.counts[Counter::WarmedUp] += 1;
         }
         self.go_on_behind(&exchange, attempt, outcome, done, sockets);
     }
@@ -166,6 +168,8 @@ impl World {
         let attempt = attempt.as_deref();
         if exchange.is_measured {
             self.record(exchange, attempt, outcome, done);
+        } else {
+            self.seen.counts[Counter::WarmedUp] += 1;
         }
         if !matches!(follows, Hops::Hop { .. }) {
             self.end_chain(exchange, outcome, done);
