@@ -8,7 +8,7 @@ use crate::args::RunArgs;
 
 /// What is wrong with thresholds of one part of a plan, in words.
 pub(crate) fn wrong_parts(plan: &Plan, thresholds: &[Threshold], language: Language) -> Option<String> {
-    let names = figures::part_names(plan);
+    let catalog = engine::catalog(plan);
     let of_parts = thresholds.iter().filter_map(|one| Some((one, one.of.as_deref()?)));
     let wrong = |(threshold, name): (&Threshold, &str)| {
         let text = &threshold.text;
@@ -18,8 +18,14 @@ pub(crate) fn wrong_parts(plan: &Plan, thresholds: &[Threshold], language: Langu
                 format!("--threshold '{text}'：单个步骤、事务或场景的阈值在结束时才判定；请去掉 abort，或去掉名称"),
             ));
         }
-        let known = names.join(", ");
-        (!names.iter().any(|known| known == name)).then(|| {
+        if let Some(fault) = threshold.wrong_part(&catalog) {
+            let fault = report::threshold_fault(fault, language);
+            return Some(
+                language.pick(format!("--threshold '{text}': {fault}"), format!("--threshold '{text}'：{fault}")),
+            );
+        }
+        catalog.named(name).is_none().then(|| {
+            let known = catalog.names().collect::<Vec<_>>().join(", ");
             language.pick(
                 format!("--threshold '{text}': nothing is called '{name}'; there are: {known}"),
                 format!("--threshold '{text}'：没有名为 '{name}' 的场景、步骤或事务；可用：{known}"),
