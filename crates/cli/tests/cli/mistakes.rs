@@ -21,7 +21,7 @@ const FLAGS: [(&str, &str); 63] = [
     ("--throughput", "-q RATE"),
     ("--iterations", "-n N"),
     ("--count", "-n N"),
-    ("--loops", "-n N"),
+    ("--loops", "--requests-each N"),
     ("--time", "-z TIME"),
     ("--run-time", "-z TIME"),
     ("--max-time", "-t TIME"),
