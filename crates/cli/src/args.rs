@@ -130,6 +130,7 @@ impl Given<'_> {
             shuffle: self.has("shuffle"),
             connections: self.text("connections"),
             requests: self.text("requests"),
+            requests_each: self.text("requests-each"),
             duration: self.text("duration"),
             rate: self.text("rate"),
             stages: self.text("stages"),

@@ -36,8 +36,9 @@ const CONNECTIONS_MOST: u64 = 1_000_000;
 const TRIALS_MAX: u64 = 10_000;
 
 /// What a search decides by itself, or cannot use.
-const OF_ONE_RUN: [&str; 26] = [
+const OF_ONE_RUN: [&str; 27] = [
     "requests",
+    "requests-each",
     "duration",
     "rate",
     "stages",

@@ -245,6 +245,7 @@ impl Load {
                 &self.view.language.pick(format!("onrush: warming up for {span}s"), format!("onrush: 预热 {span}s")),
             );
         }
+        judging::hint_at_ramp(&plan, wishes, self.view);
         if wishes.is_debug {
             return self.show_exchange(&plan, &resolved, &options, &stop, wishes);
         }

@@ -18,7 +18,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// Scenario files that a page offers at most.
 const FILES_MAX: usize = 200;
 /// What a page may say of a run. All else reads or writes files of this machine, or is about the program itself.
-const FROM_A_PAGE: [&str; 71] = [
+const FROM_A_PAGE: [&str; 72] = [
     "url",
     "method",
     "header",
@@ -35,6 +35,7 @@ const FROM_A_PAGE: [&str; 71] = [
     "grace",
     "connections",
     "requests",
+    "requests-each",
     "duration",
     "rate",
     "stages",

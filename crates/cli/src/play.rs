@@ -159,14 +159,11 @@ impl Player<'_> {
             lowering.learn(&names, &values);
         }
         let Lowered { plan, .. } = self.told(lowering.run(&self.args.only))?;
-        let of_part = |limit: &scenario::Limit| match &limit.of {
-            Some(name) => limit.threshold.clone().of_part(&name.text),
-            None => limit.threshold.clone(),
-        };
         // Of some scenarios alone, thresholds of the others have nothing to judge.
-        let names = figures::part_names(&plan);
-        let has_part = |limit: &&scenario::Limit| limit.of.as_ref().is_none_or(|name| names.contains(&name.text));
-        wishes.add_thresholds(file.thresholds.iter().filter(has_part).map(of_part));
+        let catalog = engine::catalog(&plan);
+        let has_part =
+            |limit: &&scenario::Limit| limit.of.as_ref().is_none_or(|name| catalog.named(&name.text).is_some());
+        wishes.add_thresholds(file.thresholds.iter().filter(has_part).map(|limit| limit.threshold.clone()));
         let sources = Sources { connection, reach, supplies: supplies.clone() };
         let exit = self.measure(plan, sources, &wishes)?;
         match self.told(lowering.after())? {

@@ -215,10 +215,7 @@ impl Watching {
     ) {
         self.in_charts(|charts| charts.interval(interval));
         let Some(hub) = &self.hub else { return };
-        let elapsed = interval.to.as_duration();
-        let of_all = thresholds.iter().filter(|threshold| threshold.of.is_none());
-        let judged = of_all.map(|threshold| Judged::of(threshold, told.total, elapsed));
-        hub.interval(interval, Standing::of(told, plan), &judged.collect::<Vec<_>>());
+        hub.interval(interval, Standing::of(told, plan), &Judged::so_far(thresholds, plan, told));
     }
 
     pub(crate) fn held(&self, interval: &HeldInterval) {

@@ -369,8 +369,8 @@ impl Verdict {
         let connections = evidence.scenario.load.connections();
         let most = evidence.slices.each.iter().map(|slice| slice.in_flight).max();
         // What others carried out is not followed: there a number that somebody named is taken for what was busy.
-        let were_all_busy = most
-            .map_or(connections < OPEN_CONNECTIONS_MAX, |most| most as f64 >= BUSY_SHARE_MIN * connections as f64);
+        let were_all_busy =
+            most.map_or(connections < OPEN_CONNECTIONS_MAX, |most| most as f64 >= BUSY_SHARE_MIN * connections as f64);
         if self.unanswered > 0 || !self.has_waited() || !were_all_busy {
             return (Limit::Target, Known::Counts);
         }

@@ -110,7 +110,8 @@ mod tests {
         let flags = Flags { url: Some("http://127.0.0.1:8080/x".to_owned()), ..Flags::default() };
         let mut plan = flags.plan().expect("a good plan");
         let first = plan.scenarios[0].steps[0].clone();
-        plan.scenarios[0].steps = (0..3).map(|number| Step { name: format!("step {number}"), ..first.clone() }).collect();
+        plan.scenarios[0].steps =
+            (0..3).map(|number| Step { name: format!("step {number}"), ..first.clone() }).collect();
         let mut seen = Snapshot::default();
         for (step, ms) in (0..).zip(steps_ms) {
             let timings = seen.outcome(SeriesId::step(step), Outcome::Succeeded);

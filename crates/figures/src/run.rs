@@ -8,8 +8,8 @@ use driver::Chosen;
 use engine::{RunResult, ShardUse, Verdict};
 use host::CpuTime;
 use metrics::{
-    CLOSE_WITHOUT_CODE, Censored, Class, Distribution, Failure, GRPC_STATUSES, Judgement, Measure, Row, Sample,
-    SeriesKind, Snapshot, Threshold, Timings, Traced,
+    CLOSE_WITHOUT_CODE, Censored, Class, Distribution, Failure, GRPC_STATUSES, Measure, Row, Sample, Snapshot,
+    Threshold, Timings, Traced,
 };
 use pacing::Nanos;
 use plan::Plan;
@@ -20,7 +20,7 @@ use crate::each::{ScenarioRun, rated_for};
 use crate::iterations::{Iterations, rounds};
 use crate::stalls::{Hidden, Stalled};
 use crate::times::{Quantile, Spoiled, histogram};
-use crate::{Bar, Changed, ClassTimes, MeasureTimes, Note, ScenarioPart, Tally, Times, per_second};
+use crate::{Bar, Changed, ClassTimes, Judged, MeasureTimes, Note, ScenarioPart, Tally, Times, per_second};
 
 /// A difference below this is no news.
 const DIFFERENCE_MIN_NS: u64 = 1_000_000;
@@ -59,22 +59,6 @@ pub struct RunInput<'a> {
     pub changes: Vec<Changed>,
     /// What the machine says.
     pub host: HostFacts,
-}
-
-/// A threshold, and what was seen of it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Judged {
-    /// As it was written.
-    pub threshold: String,
-    /// Whether it holds.
-    pub judgement: Judgement,
-}
-
-impl Judged {
-    /// By what was seen in a time.
-    pub fn of(threshold: &Threshold, seen: &Snapshot, span: Duration) -> Self {
-        Self { threshold: threshold.text.clone(), judgement: threshold.judge(seen, span) }
-    }
 }
 
 /// Conversations of WebSocket that the server ended with one code.
@@ -250,7 +234,7 @@ impl Run {
         let RunInput { plan, address, lookup, result, thresholds, notes, changes, host } = input;
         let each = ScenarioRun::all(&plan, &result);
         let scenarios = ScenarioPart::all(&plan, (0..plan.scenarios.len()).map(|scenario| result.total_of(scenario)));
-        let parts = thresholds.iter().map(|threshold| part_of(threshold, &plan, &result)).collect::<Vec<_>>();
+        let judged = Judged::of_run(thresholds, &plan, &result);
         let (iterations, again) = rounds(&plan, &result);
         let mut total = result.total;
         let (tally, recorded) = (Tally::of(&total), Recorded::of(&total));
@@ -291,7 +275,7 @@ impl Run {
             each,
             closes: closes(&total),
             heard: heard(&total, &tally),
-            judged: judged(thresholds, &parts, &total, started_for),
+            judged,
             verdict: result.verdict,
             probe: result.probe,
             behind: Behind::of(&recorded.succeeded),
@@ -393,45 +377,6 @@ fn classes(total: &Snapshot, succeeded: &MeasureTimes, recorded: &Recorded) -> V
         .collect();
     all.push(ClassTimes { class: None, times: known(&recorded.every) });
     all
-}
-
-/// What thresholds may be of: scenarios, transactions and steps, by their names.
-pub fn part_names(plan: &Plan) -> Vec<String> {
-    let catalog = engine::catalog(plan);
-    let of = |scenario| {
-        let series = [SeriesKind::Transaction, SeriesKind::Step].into_iter();
-        let series = series.flat_map(|kind| catalog.of(scenario, kind)).map(|series| series.name.clone());
-        catalog.name(scenario).map(str::to_owned).into_iter().chain(series.collect::<Vec<_>>())
-    };
-    (0..plan.scenarios.len()).flat_map(of).collect()
-}
-
-/// What a threshold of a part looks at; `None` for one of all.
-fn part_of(threshold: &Threshold, plan: &Plan, result: &RunResult) -> Option<Snapshot> {
-    threshold.of.as_deref().map(|name| seen_of_part(plan, name, |scenario| result.total_of(scenario)))
-}
-
-/// What was seen of a scenario, a transaction or a step, by its name; `seen`: of each scenario. Nothing of a name that nobody has.
-pub fn seen_of_part<'a>(plan: &Plan, name: &str, seen: impl Fn(usize) -> &'a Snapshot) -> Snapshot {
-    let catalog = engine::catalog(plan);
-    for scenario in 0..plan.scenarios.len() {
-        if catalog.name(scenario) == Some(name) {
-            return seen(scenario).clone();
-        }
-        for kind in [SeriesKind::Transaction, SeriesKind::Step] {
-            if let Some(series) = catalog.of(scenario, kind).find(|series| series.name == name) {
-                return seen(scenario).only(series.id);
-            }
-        }
-    }
-    Snapshot::default()
-}
-
-fn judged(thresholds: &[Threshold], parts: &[Option<Snapshot>], total: &Snapshot, span: Nanos) -> Vec<Judged> {
-    let one = |(threshold, part): (&Threshold, &Option<Snapshot>)| {
-        Judged::of(threshold, part.as_ref().unwrap_or(total), span.as_duration())
-    };
-    thresholds.iter().zip(parts).map(one).collect()
 }
 
 fn closes(total: &Snapshot) -> Vec<Close> {

@@ -253,6 +253,49 @@ fn scenarios_know_their_own_series() {
     assert_eq!((finished(&second.steps), finished(&second.transactions)), (vec![1], vec![0, 1]));
 }
 
+/// A name is judged by all that is called so, in each scenario, while the load goes on too.
+#[test]
+fn thresholds_of_parts_are_judged_so_far() {
+    let mut plan = plan(2);
+    let mut second = plan.scenarios[0].clone();
+    "watcher".clone_into(&mut second.name);
+    "alone".clone_into(&mut second.steps[0].name);
+    plan.scenarios.push(second);
+    // Two steps, then those of the second scenario.
+    let (mut first, mut second) = (Snapshot::default(), Snapshot::default());
+    for (series, count) in [(0, 1), (1, 2), (2, 4), (3, 8)] {
+        let seen = if series < 2 { &mut first } else { &mut second };
+        for _ in 0..count {
+            seen.outcome(SeriesId::step(series), Outcome::Succeeded).record(Measure::Response, 10_000_000);
+            seen.counts[metrics::Counter::Started] += 1;
+        }
+    }
+    second.gauges.in_flight.response.record(5_000_000_000);
+    let mut all = first.clone();
+    all.merge(&second);
+    let mut told = told(&all, &all, &all, false);
+    let part = |seen| engine::ScenarioInterval { paused: Nanos::ZERO, seen, added: seen, total: seen };
+    told.scenarios = vec![part(&first), part(&second)];
+    let cases = [
+        ("done >= 15", 15.0, true),
+        ("done(watcher) >= 12", 12.0, true),
+        ("done(step 1) >= 10", 10.0, true),
+        ("done(step 0) >= 2", 1.0, false),
+        ("done(alone) >= 4", 4.0, true),
+        ("failed(step 1) / done(step 1) < 1%", 0.0, true),
+        // What is in flight is known of a scenario.
+        ("max(response_time, watcher) < 1s", 5e9, false),
+        ("max(response_time, step 1) < 1s", 1e7, true),
+    ];
+    let thresholds = cases.map(|(text, ..)| metrics::Threshold::parse_of_part(text).expect(text));
+    let judged = crate::Judged::so_far(&thresholds, &plan, &told);
+    assert_eq!(judged.len(), cases.len());
+    for (judged, (text, value, holds)) in judged.iter().zip(cases) {
+        let seen = judged.judgement.value.expect("a value");
+        assert!((seen - value).abs() <= value / 1_000.0 && judged.judgement.holds == holds, "{text}: {judged:?}");
+    }
+}
+
 proptest::proptest! {
     /// Spreads of parts are the spread of the whole.
     #[test]

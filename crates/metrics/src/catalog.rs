@@ -108,12 +108,78 @@ struct OfScenario {
     /// What the first of each kind is among those of all scenarios.
     first: [u32; SeriesKind::ALL.len()],
     series: Vec<Series>,
+    /// The name of each that was added, and where it is recorded.
+    names: Vec<(String, SeriesId)>,
+}
+
+/// What a name means in a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Named {
+    /// All of this scenario.
+    Scenario(usize),
+    /// Each step, or else each transaction, that is called so, in whichever scenario.
+    Series {
+        /// What they are.
+        kind: SeriesKind,
+        /// Where they are recorded, by scenario; each place once.
+        places: Vec<(usize, SeriesId)>,
+        /// Nothing of another name is recorded there.
+        has_own: bool,
+    },
 }
 
 impl Catalog {
+    /// The series of scenarios: of each its name, its steps and its transactions.
+    pub fn of_scenarios<'a, S, T>(scenarios: impl Iterator<Item = (&'a str, S, T)>) -> Self
+    where
+        S: Iterator<Item = &'a str>,
+        T: Iterator<Item = &'a str>,
+    {
+        let mut catalog = Self::default();
+        for (name, steps, transactions) in scenarios {
+            catalog.add_scenario(name);
+            steps.for_each(|step| _ = catalog.add(SeriesKind::Step, step));
+            transactions.for_each(|transaction| _ = catalog.add(SeriesKind::Transaction, transaction));
+        }
+        catalog
+    }
+
+    /// All names in their order: of each scenario its own, those of its transactions and those of its steps.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.scenarios.iter().flat_map(|scenario| {
+            let of = |kind| scenario.names.iter().filter(move |(_, id)| id.kind() == kind).map(|(name, _)| &**name);
+            let series = of(SeriesKind::Transaction).chain(of(SeriesKind::Step));
+            std::iter::once(&*scenario.name).chain(series)
+        })
+    }
+
+    /// What is called so: a scenario before transactions, these before steps.
+    pub fn named(&self, name: &str) -> Option<Named> {
+        if let Some(scenario) = self.scenarios.iter().position(|scenario| scenario.name == name) {
+            return Some(Named::Scenario(scenario));
+        }
+        [SeriesKind::Transaction, SeriesKind::Step].into_iter().find_map(|kind| self.series_named(kind, name))
+    }
+
+    fn series_named(&self, kind: SeriesKind, name: &str) -> Option<Named> {
+        let all = self.scenarios.iter().enumerate();
+        let all = all.flat_map(|(number, scenario)| scenario.names.iter().map(move |(name, id)| (number, name, *id)));
+        let of_kind = || all.clone().filter(|(_, _, id)| id.kind() == kind);
+        let mut places: Vec<_> =
+            of_kind().filter(|(_, known, _)| *known == name).map(|(number, _, id)| (number, id)).collect();
+        places.dedup();
+        let has_own = of_kind().all(|(number, known, id)| known == name || !places.contains(&(number, id)));
+        (!places.is_empty()).then_some(Named::Series { kind, places, has_own })
+    }
+
     /// A further scenario. What is added next is its own.
     pub fn add_scenario(&mut self, name: &str) {
-        self.scenarios.push(OfScenario { name: name.to_owned(), first: self.added, series: Vec::new() });
+        self.scenarios.push(OfScenario {
+            name: name.to_owned(),
+            first: self.added,
+            series: Vec::new(),
+            names: Vec::new(),
+        });
     }
 
     /// A further series of times of the last scenario.
@@ -132,7 +198,9 @@ impl Catalog {
         let number = &mut self.added[kind as usize];
         let id = SeriesId::new(kind, *number);
         *number += 1;
-        let series = &mut self.scenarios.last_mut().expect("a series belongs to a scenario").series;
+        let scenario = self.scenarios.last_mut().expect("a series belongs to a scenario");
+        scenario.names.push((name.to_owned(), id));
+        let series = &mut scenario.series;
         match series.iter_mut().rfind(|known| known.id == id) {
             Some(shared) => shared.shared_by += 1,
             None => series.push(Series { id, name: name.to_owned(), unit: unit.to_owned(), shared_by: 0 }),

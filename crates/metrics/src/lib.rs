@@ -25,7 +25,7 @@ mod timings;
 mod traced;
 
 pub use blamed::Blamed;
-pub use catalog::{Catalog, SERIES_MAX, Series, SeriesId, SeriesKind};
+pub use catalog::{Catalog, Named, SERIES_MAX, Series, SeriesId, SeriesKind};
 pub use censored::{Censored, Percentile};
 pub use codec::{DECODED_BYTES_FIXED, DECODED_BYTES_PER_BYTE, SNAPSHOT_BYTES_MAX, SNAPSHOT_VERSION, SnapshotError};
 pub use counter::{Counter, Counters, HeldCounter, HeldCounters};
@@ -37,9 +37,7 @@ pub use outcome::{CLOSE_WITHOUT_CODE, Class, FAILURE_COUNT, Failure, GRPC_STATUS
 pub use particulars::Particulars;
 pub use sample::{Part, PartKind, ROWS_MAX, Row, SAMPLE_BODY_BYTES_MAX, SAMPLES_MAX, SHOWN_MAX, Sample};
 pub use snapshot::Snapshot;
-pub use threshold::{
-    Judgement, Lost, THRESHOLD_BYTES_MAX, Threshold, ThresholdError, ThresholdFault, Unit, named_part,
-};
+pub use threshold::{Judgement, Lost, NamedPart, THRESHOLD_BYTES_MAX, Threshold, ThresholdError, ThresholdFault, Unit};
 pub use timings::{Measure, Timings};
 
 #[cfg(test)]

@@ -203,8 +203,14 @@ impl Snapshot {
             }
         }
         if let Some(timings) = self.unfinished_of(series) {
-            seen.counts[Counter::Started] += timings.of(Measure::Response).count();
+            let count = timings.of(Measure::Response).count();
+            seen.counts[Counter::Started] += count;
+            seen.counts[Counter::Unfinished] += count;
             seen.table.timings_mut(step, Ended::Not).merge(timings);
+        }
+        for (failure, count) in self.failures_of(series) {
+            seen.counts.failures[failure.index()] += count;
+            seen.table.fail(step, failure, count);
         }
         seen
     }

@@ -1,10 +1,12 @@
 //! Thresholds: what an aggregate must be, as text, and whether it is.
 //!
 //! `p99(response_time) < 200ms`, `failed / done < 0.1%`, `rate > 4900/s`, each with `, abort` or `, abort 10s` behind it to stop a
-//! run that crosses it, after that time at the earliest. [`Threshold::parse`] reads one, [`Threshold::judge`] looks.
+//! run that crosses it, after that time at the earliest. `done(buy) >= 5` and `p99(response_time, buy) < 2s` are of one part of a run.
+//! [`Threshold::parse_of_part`] reads one, [`Threshold::judge`] looks.
 
 mod lost;
 mod parse;
+mod part;
 #[cfg(test)]
 mod tests;
 
@@ -12,7 +14,8 @@ use std::time::Duration;
 
 use crate::{Censored, Class, Counts, Distribution, Measure, Snapshot};
 pub use lost::Lost;
-pub use parse::{ThresholdError, ThresholdFault, named_part};
+pub use parse::{ThresholdError, ThresholdFault};
+pub use part::NamedPart;
 
 /// The longest text of a threshold.
 pub const THRESHOLD_BYTES_MAX: usize = 256;
@@ -118,15 +121,6 @@ pub struct Judgement {
 }
 
 impl Threshold {
-    /// The same, of one scenario, step or transaction alone.
-    #[must_use]
-    pub fn of_part(mut self, name: &str) -> Self {
-        if let Some(at) = self.text.find(')') {
-            self.text.insert_str(at, &format!(", {name}"));
-        }
-        Self { of: Some(name.to_owned()), ..self }
-    }
-
     /// The time that a percentile of a measure may have, if it is a threshold of one, of all steps.
     pub fn limit_of_time(&self, of: Measure) -> Option<Duration> {
         match self.subject {
@@ -219,6 +213,19 @@ impl Counted {
             Self::GrpcStatus(_) => "grpc_status(NAME)",
             Self::MessagesSent => "messages_sent",
             Self::MessagesReceived => "messages_received",
+        }
+    }
+
+    /// A share of `whole` that is never more than all of it.
+    fn is_part_of(self, whole: Self) -> bool {
+        let is_end = matches!(self, Self::Succeeded | Self::Failed | Self::TimedOut);
+        let is_status = matches!(self, Self::Status(_) | Self::GrpcStatus(_));
+        match whole {
+            Self::Started => is_end || is_status || matches!(self, Self::Done | Self::Dropped | Self::Unfinished),
+            Self::Done => is_end || is_status,
+            Self::Failed => self == Self::TimedOut,
+            Self::Answers => is_status,
+            _ => false,
         }
     }
 

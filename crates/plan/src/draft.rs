@@ -116,7 +116,7 @@ impl Draft {
             load,
             begin: Duration::ZERO,
             every: None,
-            iterations_each: None,
+            iterations_each: self.load.requests_each,
             shared_connections: None,
             steps,
             program,

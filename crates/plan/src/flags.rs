@@ -16,6 +16,7 @@ pub struct Flags {
     pub url: Option<String>,
     pub connections: Option<String>,
     pub requests: Option<String>,
+    pub requests_each: Option<String>,
     pub duration: Option<String>,
     pub method: Option<String>,
     pub headers: Vec<String>,

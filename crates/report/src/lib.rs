@@ -72,7 +72,7 @@ pub use reckoned::{capacity_error, capacity_json, capacity_text};
 pub use say::{
     config_error, config_line, driver_error, export_error, export_left_out, failure_remedy, feed_error, flag_fault,
     in_chinese, not_taken, plan_error, reflect_error, resolve_error, run_error, scenario_contents, scenario_mistakes,
-    snapshot_error, strangers, take_error, threshold_error, tls_error,
+    snapshot_error, strangers, take_error, threshold_error, threshold_fault, tls_error,
 };
 pub use scenario_file::{BinaryBody, ScenarioFile, scenario_file, scenario_file_of_talk};
 pub use screen::{Room, Screen};

@@ -23,7 +23,11 @@ impl Aim {
     /// What a load takes.
     pub fn of_load(plan: &plan::Plan) -> Self {
         let of = |scenario: &Scenario| match &scenario.load {
-            Load::Closed { requests, duration, .. } => (*requests, duration.map(|span| scenario.begin + span)),
+            Load::Closed { requests, duration, .. } => {
+                let of_each = scenario.iterations_each.filter(|_| duration.is_none());
+                let requests = requests.or(of_each.map(|each| each.saturating_mul(scenario.users())));
+                (requests, duration.map(|span| scenario.begin + span))
+            }
             Load::Open { stages, requests, .. } => {
                 (*requests, Some(scenario.begin + stages.iter().map(|stage| stage.span).sum::<Duration>()))
             }

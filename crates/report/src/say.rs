@@ -41,7 +41,7 @@ pub use snapshot_error::snapshot_error;
 pub use system::in_chinese;
 pub(crate) use take_error::why_in_chinese;
 pub use take_error::{not_taken, take_error};
-pub use threshold_error::threshold_error;
+pub use threshold_error::{threshold_error, threshold_fault};
 
 use crate::Language;
 use crate::format::{count, span};

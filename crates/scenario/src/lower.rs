@@ -15,14 +15,15 @@ mod values;
 
 use std::time::Duration;
 
+use metrics::Catalog;
 use plan::draft::Draft;
 use plan::{
-    Arrivals, ConnectionCount, Interpreters, Keeps, Load as PlanLoad, Memory, OnFailure, Plan,
-    PlanError, Program, Reach, Scenario as PlanScenario, Schema, UNASKED_RATE_MAX, UserShape, Value,
+    Arrivals, ConnectionCount, Interpreters, Keeps, Load as PlanLoad, Memory, OnFailure, Plan, PlanError, Program,
+    Reach, Scenario as PlanScenario, Schema, UNASKED_RATE_MAX, UserShape, Value,
 };
 
 use crate::Opened;
-use crate::file::{Action, Amount, File, Iterations, Load, Scenario, Step};
+use crate::file::{Action, Amount, File, Iterations, Limit, Load, Scenario, Step};
 use crate::mistake::{Fault, Found, Mistakes};
 use crate::source::Span;
 use meetings::Meetings;
@@ -217,6 +218,7 @@ impl<'a> Lowering<'a> {
                 found.add(limit.at, Fault::AbortOfPart);
             }
         }
+        judge_parts(&file.thresholds, &lowered, &mut found);
         // Of some scenarios alone, those that meet the others are missed, and that is told.
         if found.is_empty() && lowered.len() >= file.scenarios.len() {
             meetings.check(&lowered, &mut found);
@@ -240,6 +242,20 @@ impl<'a> Lowering<'a> {
     fn draft_of_run(&self) -> Draft {
         let run = &self.opened.file.run;
         Draft { grace: run.grace, interval: run.interval, ..Draft::default() }
+    }
+}
+
+/// Thresholds judge what is counted of their parts.
+fn judge_parts(limits: &[Limit], lowered: &[plan::Scenario], found: &mut Found) {
+    let catalog = Catalog::of_scenarios(lowered.iter().map(|scenario| {
+        let steps = scenario.steps.iter().map(|step| &*step.name);
+        let transactions = scenario.program.transactions.iter().map(|transaction| &*transaction.name);
+        (&*scenario.name, steps, transactions)
+    }));
+    for limit in limits {
+        if let Some(fault) = limit.threshold.wrong_part(&catalog) {
+            found.add(limit.of.as_ref().map_or(limit.at, |name| name.at), Fault::Threshold(fault));
+        }
     }
 }
 

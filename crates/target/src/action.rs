@@ -81,6 +81,7 @@ impl Action {
             Route::Stall { after, span } => {
                 // The answer to this goes out first.
                 let from = at + after.max(FREEZE_LEAD);
+                tools.asks_freeze = true;
                 if tools.agreed().freeze(at, from, from + span) {
                     tools.wake_all();
                     Self::text(200, b"the freeze is agreed on\n")

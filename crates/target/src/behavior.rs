@@ -85,10 +85,22 @@ pub(crate) struct Freeze {
     pub(crate) until: Nanos,
 }
 
+/// Nothing is agreed on.
+const NO_FREEZE: Freeze = Freeze { from: Nanos::NEVER, until: Nanos::ZERO };
+
+/// The freeze that is agreed on, and who asked for one.
+struct Asked {
+    freeze: Freeze,
+    /// Open connections on which one was asked for: as long as there are some, they are of one run.
+    connections: u64,
+    /// How often they have asked.
+    times: u64,
+}
+
 /// What the threads of a target agree on.
 pub(crate) struct Agreed {
     /// All threads stand still from one instant to another.
-    freeze: Mutex<Freeze>,
+    asked: Mutex<Asked>,
     /// Its beginning, for those who only pass by.
     freeze_from: AtomicU64,
     /// When the one that `/serial` serves at a time is free again.
@@ -102,21 +114,43 @@ impl Agreed {
     pub(crate) fn new(seed: u64) -> Self {
         Self {
             freeze_from: AtomicU64::new(Nanos::NEVER.0),
-            freeze: Mutex::new(Freeze { from: Nanos::NEVER, until: Nanos::ZERO }),
+            asked: Mutex::new(Asked { freeze: NO_FREEZE, connections: 0, times: 0 }),
             busy_until: AtomicU64::new(0),
             queues: Mutex::new(Queues::new(seed)),
         }
     }
 
-    /// Nobody answers from `from` to `until`. False when a freeze is agreed on already, or on: that one stays.
+    /// Nobody answers from `from` to `until`. False when a freeze is agreed on already, or on, and where a connection that has asked for one
+    /// is still open: a run has one.
     pub(crate) fn freeze(&self, now: Nanos, from: Nanos, until: Nanos) -> bool {
-        let mut agreed = self.freeze.lock().expect("no holder of the lock panics");
-        if agreed.until > now {
+        let mut asked = self.asked.lock().expect("no holder of the lock panics");
+        asked.times += 1;
+        if asked.connections > 0 || asked.freeze.until > now {
             return false;
         }
-        *agreed = Freeze { from, until };
+        asked.freeze = Freeze { from, until };
         self.freeze_from.store(from.0, Ordering::Release);
         true
+    }
+
+    /// A connection has asked for a freeze for the first time.
+    pub(crate) fn asker_came(&self) {
+        self.asked.lock().expect("no holder of the lock panics").connections += 1;
+    }
+
+    /// Such a connection is gone. With the last of several requests goes the freeze that they have not come to: it is of no other run. A single
+    /// request is nothing but the wish for it.
+    pub(crate) fn asker_left(&self, now: Nanos) {
+        let mut asked = self.asked.lock().expect("no holder of the lock panics");
+        asked.connections -= 1;
+        if asked.connections > 0 {
+            return;
+        }
+        if asked.times > 1 && asked.freeze.from > now {
+            asked.freeze = NO_FREEZE;
+            self.freeze_from.store(Nanos::NEVER.0, Ordering::Release);
+        }
+        asked.times = 0;
     }
 
     /// When the next freeze begins, or the last one began; never, when there was none.
@@ -126,7 +160,7 @@ impl Agreed {
 
     /// From when to when everybody stands still, where that was asked for.
     pub(crate) fn freeze_asked(&self) -> Option<(Nanos, Nanos)> {
-        let freeze = *self.freeze.lock().expect("no holder of the lock panics");
+        let freeze = self.asked.lock().expect("no holder of the lock panics").freeze;
         (freeze.from < Nanos::NEVER).then_some((freeze.from, freeze.until))
     }
 
@@ -138,7 +172,7 @@ impl Agreed {
         if at < from || from <= known {
             return None;
         }
-        let freeze = *self.freeze.lock().expect("no holder of the lock panics");
+        let freeze = self.asked.lock().expect("no holder of the lock panics").freeze;
         // Another may have been agreed on meanwhile.
         (known < freeze.from && freeze.from <= at).then_some(freeze)
     }
@@ -215,6 +249,44 @@ mod tests {
         assert_eq!(agreed.serve_alone(Nanos(100), span), Nanos(110));
         assert_eq!(agreed.serve_alone(Nanos(105), span), Nanos(120));
         assert_eq!(agreed.serve_alone(Nanos(500), span), Nanos(510));
+    }
+
+    /// Whose connections ask all the time gets one freeze, and takes it along; a single request has asked for whoever comes.
+    #[test]
+    fn a_freeze_is_of_one_run() {
+        let agreed = Agreed::new(1);
+        let asked = |now: u64| agreed.freeze(Nanos(now), Nanos(now + 10), Nanos(now + 20));
+        // Two connections, in a run that is longer than its freeze.
+        assert!(asked(0));
+        agreed.asker_came();
+        assert!(!asked(1));
+        agreed.asker_came();
+        assert!(!asked(20) && !asked(500), "one freeze for each run");
+        agreed.asker_left(Nanos(501));
+        assert!(!asked(502));
+        agreed.asker_left(Nanos(503));
+        // The next run is gone before its freeze.
+        assert!(asked(600));
+        agreed.asker_came();
+        assert!(!asked(601));
+        assert_eq!(agreed.freeze_asked(), Some((Nanos(610), Nanos(620))));
+        agreed.asker_left(Nanos(609));
+        assert_eq!((agreed.freeze_asked(), agreed.freeze_from()), (None, Nanos::NEVER));
+        assert_eq!(agreed.freeze_begun(Nanos(615), Nanos(10)).map(|freeze| freeze.from), None);
+        // One that has begun goes on.
+        assert!(asked(700));
+        agreed.asker_came();
+        assert!(!asked(701));
+        agreed.asker_left(Nanos(710));
+        assert_eq!(agreed.freeze_asked(), Some((Nanos(710), Nanos(720))));
+        // A single request leaves its freeze behind, whoever else asks once.
+        assert!(asked(800));
+        agreed.asker_came();
+        agreed.asker_left(Nanos(801));
+        assert!(!asked(802));
+        agreed.asker_came();
+        agreed.asker_left(Nanos(803));
+        assert_eq!(agreed.freeze_asked(), Some((Nanos(810), Nanos(820))));
     }
 
     #[test]

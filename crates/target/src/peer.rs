@@ -37,12 +37,15 @@ pub(crate) struct Peer {
     alone_until: Option<Nanos>,
     /// We have sent our last, and wait so long for the peer to close.
     drains_until: Option<Nanos>,
+    /// A freeze was asked for on it.
+    asked_freeze: bool,
 }
 
 impl Peer {
     pub(crate) fn new(socket: Socket, tls: Option<Session>, alone_until: Option<Nanos>) -> Self {
         let tls = tls.map(Box::new);
-        Self { socket, tls, speaks: Speaks::Undecided, held: Vec::new(), alone_until, drains_until: None }
+        let (speaks, held) = (Speaks::Undecided, Vec::new());
+        Self { socket, tls, speaks, held, alone_until, drains_until: None, asked_freeze: false }
     }
 
     /// A plain connection that is not of HTTP.
@@ -51,9 +54,19 @@ impl Peer {
     }
 
     /// It is gone.
-    pub(crate) fn ended(&self, tools: &Tools) {
+    pub(crate) fn ended(&mut self, now: Nanos, tools: &Tools) {
+        if std::mem::take(&mut self.asked_freeze) {
+            tools.agreed().asker_left(now);
+        }
         if let Speaks::Talk(talk) = &self.speaks {
             talk.ended(tools);
+        }
+    }
+
+    /// A freeze is asked for on it.
+    pub(crate) fn asks_freeze(&mut self, tools: &Tools) {
+        if !std::mem::replace(&mut self.asked_freeze, true) {
+            tools.agreed().asker_came();
         }
     }
 
@@ -79,7 +92,7 @@ impl Peer {
             }
         }
         self.drains_until = Some(until);
-        self.ended(tools);
+        self.ended(sockets.now(), tools);
         (self.speaks, self.held) = (Speaks::Undecided, Vec::new());
     }
 

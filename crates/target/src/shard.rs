@@ -119,7 +119,7 @@ impl Shard {
             Event::PeerClosed { socket, .. } => {
                 self.with(socket, sockets, Happened::PeerClosed);
             }
-            Event::Failed { socket, .. } => self.forget(socket),
+            Event::Failed { socket, .. } => self.forget(socket, sockets.now()),
             Event::Connected { .. } | Event::Woken => {}
         }
     }
@@ -189,7 +189,11 @@ impl Shard {
         if connection.socket() != socket {
             return;
         }
-        match connection.happened(what, &mut self.tools, sockets) {
+        let wait = connection.happened(what, &mut self.tools, sockets);
+        if std::mem::take(&mut self.tools.asks_freeze) {
+            connection.asks_freeze(&self.tools);
+        }
+        match wait {
             Wait::More => {}
             Wait::PeerClose => {
                 let now = sockets.now();
@@ -199,16 +203,16 @@ impl Shard {
             }
             Wait::Nothing => {
                 sockets.close(socket);
-                self.forget(socket);
+                self.forget(socket, sockets.now());
             }
         }
     }
 
-    fn forget(&mut self, socket: Socket) {
+    fn forget(&mut self, socket: Socket, now: Nanos) {
         if let Some(entry) = self.connections.place(socket.index)
-            && let Some(peer) = entry.take_if(|connection| connection.socket() == socket)
+            && let Some(mut peer) = entry.take_if(|connection| connection.socket() == socket)
         {
-            peer.ended(&self.tools);
+            peer.ended(now, &self.tools);
             self.tools.stats().open.subtract(1);
         }
     }

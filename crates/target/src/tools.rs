@@ -31,6 +31,8 @@ pub(crate) struct Tools {
     failures_due: u32,
     /// Somebody makes the freezes that are asked for: a thread of its own, or whoever steps it.
     pub(crate) can_freeze: bool,
+    /// The connection that is handled has asked for a freeze.
+    pub(crate) asks_freeze: bool,
     /// It has a thread of its own, which may sleep.
     pub(crate) can_sleep: bool,
     spare: Vec<Vec<u8>>,
@@ -61,6 +63,7 @@ impl Tools {
             index,
             failures_due: 0,
             can_freeze: false,
+            asks_freeze: false,
             can_sleep: false,
             spare: Vec::new(),
             root: sockets.register(root_bytes.clone()),

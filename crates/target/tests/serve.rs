@@ -153,6 +153,31 @@ fn a_freeze_stops_everybody(kind: Kind) {
     assert_eq!(status_of(&mut client(&server), "/"), "200");
 }
 
+/// However often the connections of a run ask, they get one freeze, and one that they do not come to ends with them.
+fn a_run_has_one_freeze(kind: Kind) {
+    let server = server(kind);
+    let gone = |streams: Vec<TcpStream>| {
+        let open = counted(&server, "open") - streams.len() as u64;
+        drop(streams);
+        wait_for("the end of its connections", || counted(&server, "open") == open);
+    };
+    for run in 1..=3 {
+        // The freeze of the hour after this would be in the way of all that come.
+        let mut never: Vec<_> = (0..2).map(|_| client(&server)).collect();
+        never.iter_mut().for_each(|stream| assert_eq!(status_of(stream, "/stall/3600000/1000"), "200"));
+        gone(never);
+        let mut streams: Vec<_> = (0..2).map(|_| client(&server)).collect();
+        for number in 0..100 {
+            assert_eq!(status_of(&mut streams[number % 2], "/stall/1/1"), "200");
+            if number == 0 {
+                wait_for("its freeze", || counted(&server, "freezes") == run);
+            }
+        }
+        gone(streams);
+        assert_eq!(counted(&server, "freezes"), run, "{}", server.stats_json());
+    }
+}
+
 /// All of them, one after the other: `simulated` has the instants.
 fn one_is_served_at_a_time(kind: Kind) {
     let server = server(kind);
@@ -191,6 +216,7 @@ fn a_connection_has_its_behavior(kind: Kind) {
 on_each_driver! {
     a_share_fails
     a_freeze_stops_everybody
+    a_run_has_one_freeze
     one_is_served_at_a_time
     a_connection_has_its_behavior
     who_leaves_is_forgotten

@@ -54,12 +54,16 @@ pub(super) const ROWS: &[Row] = &[
         "保持的连接数 [默认：1000]",
     ),
     flag("requests", Kind::Number("N"), modes::RUN).short('n').common().help(
-        "Total number of requests, or of rounds when there are several steps [default: no limit]",
-        "总请求数；有多个步骤时为总轮数 [默认：不限]",
+        "Total number of requests of all users, or of rounds when there are several steps [default: no limit]",
+        "所有用户合计的请求数；有多个步骤时为总轮数 [默认：不限]",
+    ),
+    flag("requests-each", Kind::Number("N"), modes::RUN).help(
+        "Number of requests of each user, or of rounds when there are several steps, as JMeter's loop count: -c 50 --ramp 2s --requests-each 20 [default: no limit]",
+        "每个用户的请求数；有多个步骤时为轮数，相当于 JMeter 的循环次数：-c 50 --ramp 2s --requests-each 20 [默认：不限]",
     ),
     flag("duration", Kind::Number("TIME"), modes::RUN).short('z').common().help(
-        "How long to start requests, like 10s, 2m, 1h30m [default: 10s without -n]",
-        "压测时长，如 10s、2m、1h30m [默认：没有 -n 时为 10s]",
+        "How long to start requests, like 10s, 2m, 1h30m [default: 10s without -n or --requests-each]",
+        "压测时长，如 10s、2m、1h30m [默认：没有 -n 和 --requests-each 时为 10s]",
     ),
     flag("duration", Kind::Number("TIME"), modes::DEMO)
         .short('z')

@@ -31,13 +31,18 @@ const REPORTS: Meant = Said(
     "write a report with --json FILE, or for a program: --output json",
     "用 --json FILE 写出报告；给程序用：--output json",
 );
+const LOOPS: Meant = Said(
+    "-n N counts what all users do together, --requests-each N what each of them does, as JMeter's loop count",
+    "-n N 是所有用户合计的数量，--requests-each N 是每个用户的数量（相当于 JMeter 的循环次数）",
+);
 const TIMES: Meant = Said("the timeout is -t TIME, the duration -z TIME", "超时是 -t 时间，持续时间是 -z 时间");
 
 /// Names, and what they mean here.
 const TABLE: &[(&[&str], Meant)] = &[
     (&["--concurrency", "--concurrent", "--vus", "--users", "--clients", "--conns", "--parallel"], Flag("-c N")),
     (&["--rps", "--qps", "--tps", "--throughput", "--request-rate", "--target-rate", "-R", "-r"], Flag("-q RATE")),
-    (&["--number", "--num", "--count", "--iterations", "--total", "--loops", "--num-requests"], Flag("-n N")),
+    (&["--number", "--num", "--count", "--total", "--num-requests"], Flag("-n N")),
+    (&["--loops", "--loop", "--iterations", "--loop-count"], LOOPS),
     (&["--time", "--run-time", "--runtime", "--duration-seconds", "--test-time", "--span"], Flag("-z TIME")),
     (&["--max-time", "--request-timeout", "--read-timeout", "--socket-timeout", "-s"], Flag("-t TIME")),
     (&["--time-limit", "--timelimit", "-T"], TIMES),

@@ -167,6 +167,45 @@ fn thresholds_of_a_part_stand_on_the_command_line_too() {
     assert!(text(&wrong.stderr).contains("nothing is called 'sea'; there are: a, see, b, wait"), "{wrong:?}");
 }
 
+/// A step that is counted with others is judged by nothing, so a file that names it is refused, where `check` looks too.
+#[test]
+fn thresholds_name_what_has_figures_of_its_own() {
+    let (served, folder) = (Served::start(), Folder::new("files-series"));
+    let steps: String = (0..70).map(|number| format!("{{get: /bytes/1, name: s{number}}}, ")).collect();
+    let with = |threshold: &str| {
+        let load = "load: {users: 1, iterations: 2}";
+        let twin =
+            format!("  twin:\n    {load}\n    steps: [{{transaction: t, steps: [{{get: /bytes/1, name: s1}}]}}]\n");
+        let many = format!("  many:\n    {load}\n    steps: [{steps}]\n");
+        folder.plan("series", &served, &format!("scenarios:\n{twin}{many}thresholds: [\"{threshold}\"]\n"))
+    };
+    for (threshold, code, says) in [
+        ("done(s1) >= 4", 0, ""),
+        ("done(s1) >= 5", 1, ""),
+        ("failed(s1) / done(s1) <= 0", 0, ""),
+        ("done(t) >= 2", 0, ""),
+        ("done(s69) >= 1", 2, "counted together with others"),
+        ("dropped(s1) <= 0", 2, "known of a whole run or scenario only"),
+        ("failed(s1) / done <= 0", 2, "names it on both sides"),
+    ] {
+        let plan = with(threshold);
+        let done = output(&["run", &plan]);
+        assert_eq!(done.status.code(), Some(code), "{threshold} {done:?}");
+        let checked = output(&["check", &plan]);
+        assert_eq!(checked.status.code(), Some(if code == 2 { 1 } else { 0 }), "{threshold} {checked:?}");
+        let (said, seen) = (text(&done.stderr).to_owned(), [&checked.stdout[..], &checked.stderr].concat());
+        assert!(said.contains(says) && text(&seen).contains(says), "{threshold} {said} {}", text(&seen));
+    }
+    let chinese = output(&["run", &with("done(s69) >= 1"), "--lang", "zh"]);
+    assert!(text(&chinese.stderr).contains("与其他的合并统计"), "{chinese:?}");
+    let of_flag = output(&["run", &with("done >= 1"), "--threshold", "p99(connect, s1) < 1s"]);
+    assert_eq!(of_flag.status.code(), Some(2));
+    assert!(
+        text(&of_flag.stderr).contains("--threshold 'p99(connect, s1) < 1s': this is known of a whole run"),
+        "{of_flag:?}"
+    );
+}
+
 /// What a file does before its load and behind it ends when it is told to.
 #[test]
 fn ctrl_c_ends_what_is_done_once() {

@@ -35,6 +35,67 @@ const WORKS: &str = "  works:
     steps: [{get: /bytes/3}]
 ";
 
+/// Each user has its own number, however they come, whoever has them; -n is of all of them together.
+#[test]
+fn each_user_has_its_own_requests() {
+    let served = Served::start();
+    let url = served.url("/bytes/1");
+    for words in
+        [&[][..], &["--threads", "2"], &["--workers", "2"], &["--driver", "poll"], &["--http2"], &["--rendezvous"]]
+    {
+        let ramp: &[&str] = if words == ["--rendezvous"] { &[] } else { &["--ramp", "50ms"] };
+        let all = [&["-c", "50", "--requests-each", "20", "-o", "json", &url], ramp, words].concat();
+        let done = output(&all);
+        let seen = report(&done);
+        assert_eq!(seen["plan"]["requests_each"], 20, "{words:?}");
+        assert_eq!((&seen["plan"]["requests"], &seen["plan"]["duration_s"]), (&Value::Null, &Value::Null));
+        assert_eq!(
+            (&seen["requests"]["started"], &seen["requests"]["succeeded"]),
+            (&1_000.into(), &1_000.into()),
+            "{words:?}"
+        );
+        assert_eq!(seen["connections"]["established"], 50, "{words:?}: a user is a connection");
+        assert!(
+            seen["about"]["plan"].as_str().expect("words").contains("20 requests each"),
+            "{}",
+            seen["about"]["plan"]
+        );
+        assert!(!text(&done.stderr).contains("of all users together"), "{done:?}");
+    }
+    let file = File::new(
+        "each",
+        &served,
+        "  each:\n    load: {users: 3, ramp: 10ms, iterations: 90}\n    steps: [{get: /bytes/1}]\n",
+    );
+    let seen = report(&output(&["run", &file.0, "--requests-each", "7", "-o", "json"]));
+    assert_eq!((&seen["requests"]["succeeded"], &seen["connections"]["established"]), (&21.into(), &3.into()));
+    let shared = output(&["run", &file.0]);
+    assert!(text(&shared.stderr).contains("iterations_each: 30 gives each of the 3 its own"), "{shared:?}");
+    let hinted = output(&["-c", "50", "--ramp", "10ms", "-n", "1000", &url]);
+    assert!(text(&hinted.stderr).contains("--requests-each 20 gives each of the 50 its own"), "{hinted:?}");
+    let chinese = output(&["-c", "3", "--ramp", "10ms", "-n", "10", "--lang", "zh", &url]);
+    assert!(text(&chinese.stderr).contains("--requests-each N 让 3 个用户各做各的"), "{chinese:?}");
+}
+
+#[test]
+fn requests_of_each_user_go_with_users_alone() {
+    for (words, english, chinese) in [
+        (&["-q", "5"][..], "--requests-each and -q cannot", "速率发起的请求不区分用户"),
+        (&["-n", "5"], "leave one of them out", "所有用户合计的数量"),
+        (&["--stages", "5:1s"], "--requests-each and --stages cannot", "速率发起的请求不区分用户"),
+        (&["--warmup", "1s"], "use up their requests in the warm-up", "在预热中用完"),
+    ] {
+        for (language, says) in [("en", english), ("zh", chinese)] {
+            let all = [&["--requests-each", "2", "--lang", language, "http://127.0.0.1:1/"], words].concat();
+            let said = output(&all);
+            assert_eq!(said.status.code(), Some(2), "{words:?}");
+            assert!(text(&said.stderr).contains(says), "{words:?} {said:?}");
+        }
+    }
+    let said = output(&["--requests-each", "0", "http://127.0.0.1:1/"]);
+    assert_eq!(said.status.code(), Some(2), "{said:?}");
+}
+
 #[test]
 fn a_load_of_which_no_iteration_came_to_its_end_did_not_succeed() {
     let served = Served::start();

@@ -21,7 +21,7 @@ const FLAGS: [(&str, &str); 63] = [
     ("--throughput", "-q RATE"),
     ("--iterations", "-n N"),
     ("--count", "-n N"),
-    ("--loops", "-n N"),
+    ("--loops", "--requests-each N"),
     ("--time", "-z TIME"),
     ("--run-time", "-z TIME"),
     ("--max-time", "-t TIME"),
@@ -150,6 +150,10 @@ fn a_share_of_a_count_is_written_out() {
         ("errors < 1%", "failed / done < 1%", "failed / done < 1%"),
         ("success > 99%", "succeeded / done", "succeeded / done"),
         ("latency < 5ms", "no such figure", "没有这个指标"),
+        ("failed / done < 1", "1% or 1.0 of 1.0?", "是 1% 还是全部"),
+        ("failed / done <= 100%", "every run meets this", "任何结果都满足"),
+        ("failed / done < 0", "no run can meet this", "不可能满足"),
+        ("failed / done < 5", "a share is at most 100%", "比例最多为 100%"),
     ] {
         for (language, says) in [("en", english), ("zh", chinese)] {
             let said = output(&["--lang", language, "--threshold", threshold, URL]);

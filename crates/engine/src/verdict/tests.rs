@@ -189,7 +189,8 @@ fn who_is_refused_at_once_tries_again_at_once() {
     let (total, asked_per_s, link, growth) = (&refused, None, None, None);
     let (scenario, slices, first, users_s) = (&plan.scenarios[0], &Slices::default(), &Distribution::default(), None);
     let (shards, machine) = (&shards[..], None);
-    let evidence = Evidence { scenario, total, wall, shards, asked_per_s, link, growth, slices, first, users_s, machine };
+    let evidence =
+        Evidence { scenario, total, wall, shards, asked_per_s, link, growth, slices, first, users_s, machine };
     let at_once = Verdict::of(evidence);
     assert_eq!(at_once.limit, Limit::Target);
     // One that was answered is a load like any other.

@@ -54,6 +54,36 @@ fn what_finds_no_series_of_its_own_shares_the_last() {
     assert_eq!(transactions.last(), Some(&(last, "transaction 2.61".to_owned(), 2)));
 }
 
+/// A name is all that is called so, in whichever scenario.
+#[test]
+fn a_name_is_all_that_has_it() {
+    let scenario = |name, steps: &'static [&'static str], transactions: &'static [&'static str]| {
+        (name, steps.iter().copied(), transactions.iter().copied())
+    };
+    let catalog = Catalog::of_scenarios(
+        [
+            scenario("a", &["look", "buy", "look"], &["visit"]),
+            scenario("b", &["look", "visit"], &[]),
+            scenario("look back", &["a"], &["pay"]),
+        ]
+        .into_iter(),
+    );
+    let steps = |places: &[(usize, u32)]| {
+        let places = places.iter().map(|(scenario, number)| (*scenario, SeriesId::step(*number))).collect();
+        Some(Named::Series { kind: SeriesKind::Step, places, has_own: true })
+    };
+    assert_eq!(catalog.named("look"), steps(&[(0, 0), (0, 2), (1, 3)]));
+    assert_eq!(catalog.named("buy"), steps(&[(0, 1)]));
+    // A scenario is meant before a step, and a transaction too.
+    assert_eq!(catalog.named("a"), Some(Named::Scenario(0)));
+    let visit =
+        Named::Series { kind: SeriesKind::Transaction, places: vec![(0, SeriesId::transaction(0))], has_own: true };
+    assert_eq!(catalog.named("visit"), Some(visit));
+    assert_eq!(catalog.named("nobody"), None);
+    let names: Vec<&str> = catalog.names().collect();
+    assert_eq!(names, ["a", "visit", "look", "buy", "look", "b", "look", "visit", "look back", "pay", "a"]);
+}
+
 #[test]
 fn each_series_has_a_place_of_its_own() {
     let all: Vec<SeriesId> = SeriesKind::ALL.into_iter().flat_map(SeriesId::all).collect();

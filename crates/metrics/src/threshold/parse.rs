@@ -1,10 +1,9 @@
 //! From text to a threshold. Every mistake is told with its place.
 
-use std::ops::Range;
 use std::time::Duration;
 
 use super::{Comparison, Counted, Statistic, Subject, THRESHOLD_BYTES_MAX, Threshold, Timed};
-use crate::{GRPC_STATUSES, Measure, STATUS_COUNT};
+use crate::{GRPC_STATUSES, Measure, SERIES_MAX, STATUS_COUNT};
 
 /// A text that is no threshold.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -61,6 +60,34 @@ pub enum ThresholdFault {
     /// A percentage of a count alone: of what, is not said.
     #[error("a count is no share; write {0} / done, as in: {0} / done < 1%")]
     Share(&'static str),
+    /// All of it as a bare number, where a percentage may be meant.
+    #[error("1% or 1.0 of 1.0? write 1%, or 100% for all")]
+    OnePercent,
+    /// A share that is more than all.
+    #[error("a share is at most 100%; a percentage has its sign, like 5%")]
+    AboveAll,
+    /// It cannot be missed.
+    #[error("every run meets this; write a limit that a run can miss")]
+    AlwaysMet,
+    /// It cannot be met.
+    #[error("no run can meet this; write a limit that a run can meet")]
+    NeverMet,
+    /// Two names in one threshold, or a share with a name on one side.
+    #[error(
+        "a threshold is of one step, transaction or scenario; a share names it on both sides: failed(buy) / done(buy)"
+    )]
+    TwoParts,
+    /// A figure that nobody counts for a step or a transaction.
+    #[error(
+        "this is known of a whole run or scenario only; of a step there are p99(response_time, NAME) and its kind (of a transaction of response_time alone), started(NAME), done, succeeded, failed, timed_out, unfinished, their shares, and rate(done, NAME)"
+    )]
+    NotOfPart,
+    /// A step or transaction that is counted together with others.
+    #[error(
+        "this step or transaction is counted together with others: a run has {} of each with figures of their own; name the scenario instead, put the step into a transaction, or write it further up",
+        SERIES_MAX - 1
+    )]
+    NoSeries,
     /// A unit where there is none.
     #[error("a count has no unit")]
     CountUnit,
@@ -123,60 +150,36 @@ impl<'a> Cursor<'a> {
     }
 
     fn wrong_at(&self, at: usize, fault: ThresholdFault) -> ThresholdError {
-        // It stays one line, whatever was typed.
-        let visible = |each: char| if each.is_control() { ' ' } else { each };
-        let text: String = self.text.chars().map(visible).collect();
-        ThresholdError { text, column: self.text[..at].chars().count(), fault }
+        ThresholdError::at(self.text, at, fault)
     }
 }
 
-/// `, buy` within the first parentheses of a threshold, and the name in it: what it is of.
-pub fn named_part(text: &str) -> Option<(Range<usize>, &str)> {
-    let open = text.find('(')?;
-    let close = open + matching(&text[open..])?;
-    let comma = open + text[open..close].find(',')?;
-    let name = text[comma + 1..close].trim();
-    (!name.is_empty()).then_some((comma..close, name))
-}
+impl ThresholdError {
+    /// It goes wrong at a byte of the text.
+    pub(super) fn at(text: &str, at: usize, fault: ThresholdFault) -> Self {
+        // It stays one line, whatever was typed.
+        let visible = |each: char| if each.is_control() { ' ' } else { each };
+        Self { text: text.chars().map(visible).collect(), column: text[..at].chars().count(), fault }
+    }
 
-/// The parenthesis that closes the first: names may have some, too.
-fn matching(text: &str) -> Option<usize> {
-    let mut depth = 0usize;
-    text.char_indices().find_map(|(at, each)| {
-        depth = match each {
-            '(' => depth + 1,
-            ')' => depth.saturating_sub(1),
-            _ => depth,
-        };
-        (each == ')' && depth == 0).then_some(at)
-    })
+    /// A text that is too long to be read.
+    pub(super) fn of_length(text: &str) -> Result<(), Self> {
+        if text.len() <= THRESHOLD_BYTES_MAX {
+            return Ok(());
+        }
+        let head: String = text.chars().take(40).filter(|each| !each.is_control()).collect();
+        Err(Self { text: format!("{head}..."), column: 0, fault: ThresholdFault::TooLong })
+    }
 }
 
 impl Threshold {
-    /// Reads a threshold, which may be of one scenario, step or transaction: `p99(response_time, buy) < 2s`.
-    ///
-    /// # Errors
-    /// Where the text is none, and how.
-    pub fn parse_of_part(text: &str) -> Result<Self, ThresholdError> {
-        match named_part(text) {
-            Some((range, name)) => {
-                Ok(Self::parse(&format!("{}{}", &text[..range.start], &text[range.end..]))?.of_part(name))
-            }
-            None => Self::parse(text),
-        }
-    }
-
     /// Reads a threshold.
     ///
     /// # Errors
     /// Where the text is none, and how.
     pub fn parse(text: &str) -> Result<Self, ThresholdError> {
         let mut cursor = Cursor { text, at: 0 };
-        if text.len() > THRESHOLD_BYTES_MAX {
-            let column = 0;
-            let head: String = text.chars().take(40).filter(|each| !each.is_control()).collect();
-            return Err(ThresholdError { text: format!("{head}..."), column, fault: ThresholdFault::TooLong });
-        }
+        ThresholdError::of_length(text)?;
         let subject = read_subject(&mut cursor)?;
         let comparison = match () {
             () if cursor.take("<=") => Comparison::AtMost,
@@ -185,7 +188,10 @@ impl Threshold {
             () if cursor.take(">") => Comparison::Above,
             () => return Err(cursor.wrong(ThresholdFault::Comparison)),
         };
-        let limit = read_limit(&mut cursor, subject)?;
+        let (start, limit, is_bare) = read_limit(&mut cursor, subject)?;
+        if let Some(fault) = senseless(subject, comparison, limit, is_bare) {
+            return Err(cursor.wrong_at(start, fault));
+        }
         let own = text[..cursor.at].trim().to_owned();
         let abort_after = read_abort(&mut cursor)?;
         Ok(Self { text: own, subject, comparison, limit, abort_after, of: None })
@@ -265,11 +271,9 @@ fn read_statistic(name: &str) -> Result<Option<Statistic>, ThresholdFault> {
     }))
 }
 
-/// `Ok(None)`, and nothing taken, when no counter comes next.
-fn read_counter(cursor: &mut Cursor<'_>) -> Result<Option<Counted>, ThresholdError> {
-    cursor.skip_blanks();
-    let start = cursor.at;
-    let counter = match cursor.name() {
+/// The counter of a word that says all by itself; a name in parentheses behind it is the part that is counted.
+fn counter_of(word: &str) -> Option<Counted> {
+    Some(match word {
         "started" => Counted::Started,
         "done" => Counted::Done,
         "succeeded" | "success" | "successes" => Counted::Succeeded,
@@ -279,6 +283,26 @@ fn read_counter(cursor: &mut Cursor<'_>) -> Result<Option<Counted>, ThresholdErr
         "unfinished" => Counted::Unfinished,
         "answers" => Counted::Answers,
         "reconnects" => Counted::Reconnects,
+        "messages_sent" => Counted::MessagesSent,
+        "messages_received" => Counted::MessagesReceived,
+        _ => return None,
+    })
+}
+
+/// What stands in parentheses behind this word is nothing but the name of a part.
+pub(super) fn counts_alone(word: &str) -> bool {
+    word == "error_rate" || counter_of(word).is_some()
+}
+
+/// `Ok(None)`, and nothing taken, when no counter comes next.
+fn read_counter(cursor: &mut Cursor<'_>) -> Result<Option<Counted>, ThresholdError> {
+    cursor.skip_blanks();
+    let start = cursor.at;
+    let name = cursor.name();
+    if let Some(counter) = counter_of(name) {
+        return Ok(Some(counter));
+    }
+    let counter = match name {
         "status" => {
             if !cursor.take("(") {
                 return Err(cursor.wrong(ThresholdFault::Parenthesis));
@@ -309,8 +333,6 @@ fn read_counter(cursor: &mut Cursor<'_>) -> Result<Option<Counted>, ThresholdErr
             }
             Counted::GrpcStatus(status as u8)
         }
-        "messages_sent" => Counted::MessagesSent,
-        "messages_received" => Counted::MessagesReceived,
         _ => {
             cursor.at = start;
             return Ok(None);
@@ -319,13 +341,28 @@ fn read_counter(cursor: &mut Cursor<'_>) -> Result<Option<Counted>, ThresholdErr
     Ok(Some(counter))
 }
 
-/// The number with its unit, in the unit of the figure.
-fn read_limit(cursor: &mut Cursor<'_>, subject: Subject) -> Result<f64, ThresholdError> {
+/// A limit that can never be missed or never be met, or that hardly means what it says.
+fn senseless(subject: Subject, comparison: Comparison, limit: f64, is_bare: bool) -> Option<ThresholdFault> {
+    let is_share = matches!(subject, Subject::Ratio(part, whole) if part.is_part_of(whole));
+    let (is_nothing, is_all) = (limit <= 0.0, is_share && limit >= 1.0);
+    match comparison {
+        _ if is_share && limit > 1.0 => Some(ThresholdFault::AboveAll),
+        _ if is_all && is_bare => Some(ThresholdFault::OnePercent),
+        Comparison::Below if is_nothing => Some(ThresholdFault::NeverMet),
+        Comparison::AtLeast if is_nothing => Some(ThresholdFault::AlwaysMet),
+        Comparison::AtMost if is_all => Some(ThresholdFault::AlwaysMet),
+        Comparison::Above if is_all => Some(ThresholdFault::NeverMet),
+        _ => None,
+    }
+}
+
+/// Where the number stands, the number with its unit, in the unit of the figure, and whether it has no unit.
+fn read_limit(cursor: &mut Cursor<'_>, subject: Subject) -> Result<(usize, f64, bool), ThresholdError> {
     cursor.skip_blanks();
-    let start = cursor.at;
+    let number_at = cursor.at;
     let digits = cursor.word(|each| each.is_ascii_digit() || each == '.' || each == '_').replace('_', "");
     // What the standard library reads beyond digits (inf, 1e3) is no number of ours.
-    let number = digits.parse::<f64>().map_err(|_| cursor.wrong_at(start, ThresholdFault::Number))?;
+    let number = digits.parse::<f64>().map_err(|_| cursor.wrong_at(number_at, ThresholdFault::Number))?;
     cursor.skip_blanks();
     let start = cursor.at;
     let mut unit = cursor.word(|each| each.is_ascii_alphabetic() || each == '%' || each == '/');
@@ -364,7 +401,8 @@ fn read_limit(cursor: &mut Cursor<'_>, subject: Subject) -> Result<f64, Threshol
             (factor, ThresholdFault::RateUnit)
         }
     };
-    factor.map(|factor| number * factor).ok_or_else(|| cursor.wrong_at(start, fault))
+    let factor = factor.ok_or_else(|| cursor.wrong_at(start, fault))?;
+    Ok((number_at, number * factor, unit.is_empty()))
 }
 
 /// `, abort` or `, abort 10s`; nothing else may follow.

@@ -244,6 +244,155 @@ proptest! {
     }
 }
 
+/// A limit that every run meets, or none, says nothing about a run; a bare 1 may mean 1 %.
+#[test]
+fn limits_that_judge_nothing_are_refused() {
+    use ThresholdFault as Fault;
+    let cases = [
+        ("failed / done < 1", 16, Fault::OnePercent),
+        ("failed / done <= 1.0", 17, Fault::OnePercent),
+        ("failed/done<1.00, abort", 12, Fault::OnePercent),
+        ("error_rate < 1", 13, Fault::OnePercent),
+        ("timed_out / failed > 1", 21, Fault::OnePercent),
+        ("succeeded / done >= 1", 20, Fault::OnePercent),
+        ("status(503) / answers < 1", 24, Fault::OnePercent),
+        ("failed(buy) / done(buy) < 1", 26, Fault::OnePercent),
+        ("failed / done < 5", 16, Fault::AboveAll),
+        ("failed / done < 101%", 16, Fault::AboveAll),
+        ("done / started > 200%", 17, Fault::AboveAll),
+        ("failed / done <= 100%", 17, Fault::AlwaysMet),
+        ("failed / done >= 0", 17, Fault::AlwaysMet),
+        ("failed / done < 0%", 16, Fault::NeverMet),
+        ("failed / done > 100%", 16, Fault::NeverMet),
+        ("failed < 0", 9, Fault::NeverMet),
+        ("done >= 0", 8, Fault::AlwaysMet),
+        ("p99 < 0ms", 6, Fault::NeverMet),
+        ("rate >= 0/s", 8, Fault::AlwaysMet),
+    ];
+    for (text, column, fault) in cases {
+        let error = Threshold::parse_of_part(text).expect_err(text);
+        assert_eq!((error.column, error.fault), (column, fault), "{text}");
+    }
+    let shown = Threshold::parse("failed / done < 1").expect_err("a bare 1").to_string();
+    assert!(shown.starts_with("1% or 1.0 of 1.0? write 1%, or 100% for all"), "{shown}");
+    for text in [
+        "failed / done < 100%",
+        "succeeded / done >= 100%",
+        "failed / done <= 0",
+        "succeeded / done > 0",
+        "failed / done < 0.99",
+        // More answers than requests, and more messages than were sent, can be.
+        "reconnects / done < 1",
+        "messages_received / messages_sent >= 2",
+        "failed < 1",
+    ] {
+        assert!(Threshold::parse(text).is_ok(), "{text}");
+    }
+}
+
+/// A step is named behind the time, or in the parentheses of a counter; a share names it on both sides.
+#[test]
+fn a_part_is_named_in_parentheses() {
+    for (text, of, whole) in [
+        ("p99(response_time, buy) < 2s", "buy", "p99(response_time) < 2s"),
+        ("done(buy) >= 5", "buy", "done >= 5"),
+        (" failed ( log in (new, old) ) < 1, abort 5s", "log in (new, old)", "failed < 1, abort 5s"),
+        ("errors(GET /a,b) / done(GET /a,b) < 1%", "GET /a,b", "failed / done < 1%"),
+        ("error_rate(购买) < 1%", "购买", "failed / done < 1%"),
+        ("rate(done, a<b) > 1/s", "a<b", "rate(done) > 1/s"),
+        ("status(503, shop) / done(shop) < 1%", "shop", "status(503) / done < 1%"),
+    ] {
+        let (one, other) = (Threshold::parse_of_part(text).expect(text), Threshold::parse(whole).expect(whole));
+        assert_eq!(one.text, text.split(", abort").next().expect("a text").trim());
+        let again = Threshold::parse_of_part(&one.text).expect("its own text");
+        assert_eq!(again, Threshold { abort_after: None, ..one.clone() }, "{text}");
+        let expect = Threshold { text: one.text.clone(), of: Some(of.to_owned()), ..other };
+        assert_eq!(one, expect, "{text}");
+    }
+    use ThresholdFault as Fault;
+    for (text, column, fault) in [
+        ("failed(buy) / done < 1%", 7, Fault::TwoParts),
+        ("failed / done(buy) < 1%", 14, Fault::TwoParts),
+        ("failed(buy) / done(look) < 1%", 19, Fault::TwoParts),
+        ("done() > 5", 4, Fault::Comparison),
+        ("done(buy > 5", 4, Fault::Comparison),
+        ("done(购买) = 5", 9, Fault::Comparison),
+        ("p99(latency, buy) < 5ms", 4, Fault::Measure),
+        ("p99(response_time, buy) < 5", 27, Fault::TimeUnit),
+        ("p99(response_time, buy < 5ms", 17, Fault::Parenthesis),
+    ] {
+        let error = Threshold::parse_of_part(text).expect_err(text);
+        assert_eq!((error.column, error.fault, &*error.text), (column, fault, text));
+    }
+    assert_eq!(
+        Threshold::parse_of_part(&format!("done({}) > 1", "x".repeat(300))).expect_err("long").fault,
+        Fault::TooLong
+    );
+}
+
+/// What is judged of a step: each of its exchanges, however it ended.
+#[test]
+fn a_step_is_judged_by_what_became_of_it() {
+    let (step, other) = (SeriesId::step(3), SeriesId::step(4));
+    let mut seen = Snapshot::default();
+    for series in [step, other, other] {
+        seen.outcome(series, Outcome::Succeeded).record(Measure::Response, MILLI);
+        seen.outcome(series, Outcome::Failed(Failure::Status)).record(Measure::Response, MILLI);
+        seen.outcome(series, Outcome::Failed(Failure::Timeout)).record(Measure::Response, MILLI);
+        seen.leave_unfinished(series, MILLI, None);
+    }
+    for (text, value, range) in [
+        ("started(x) > 0", 4.0, None),
+        ("done(x) > 0", 3.0, Some((3.0, 4.0))),
+        ("succeeded(x) > 0", 1.0, Some((1.0, 2.0))),
+        ("failed(x) > 0", 2.0, Some((2.0, 3.0))),
+        ("timed_out(x) > 0", 1.0, Some((1.0, 2.0))),
+        ("unfinished(x) > 0", 1.0, None),
+        ("failed(x) / done(x) < 50%", 2.0 / 3.0, Some((0.5, 0.75))),
+    ] {
+        let judged = Threshold::parse_of_part(text).expect(text).judge(&seen.only(step), Duration::from_secs(1));
+        assert_eq!((judged.value, judged.range), (Some(value), range), "{text}");
+    }
+}
+
+/// A part is judged by what is counted of it alone.
+#[test]
+fn parts_have_figures_of_their_own() {
+    use ThresholdFault as Fault;
+    let many: Vec<String> = (0..70).map(|number| format!("s{number}")).collect();
+    let none: [&str; 0] = [];
+    let catalog = crate::Catalog::of_scenarios(
+        [
+            ("shop", many.iter().map(|name| &**name).collect::<Vec<_>>(), vec!["all"]),
+            ("late", vec!["s2", "alone"], none.into()),
+        ]
+        .into_iter()
+        .map(|(name, steps, transactions)| (name, steps.into_iter(), transactions.into_iter())),
+    );
+    for (text, fault) in [
+        ("p99(wait, s1) < 1s", None),
+        ("p99(response_time, s62) < 1s", None),
+        ("p99(response_time, s63) < 1s", Some(Fault::NoSeries)),
+        ("done(s69) > 1", Some(Fault::NoSeries)),
+        // One of this name is counted with another step.
+        ("done(s2) > 1", Some(Fault::NoSeries)),
+        ("done(alone) > 1", Some(Fault::NoSeries)),
+        ("dropped(s1) < 1", Some(Fault::NotOfPart)),
+        ("status(503, s1) < 1", Some(Fault::NotOfPart)),
+        ("status(503, s1) / done(s1) < 1%", Some(Fault::NotOfPart)),
+        ("p99(connect, s1) < 1s", Some(Fault::NotOfPart)),
+        ("p99(response_time, all) < 1s", None),
+        ("p99(service_time, all) < 1s", Some(Fault::NotOfPart)),
+        ("rate(done, all) > 1/s", None),
+        ("dropped(shop) < 1", None),
+        ("p99(connect, shop) < 1s", None),
+        ("done(nobody) > 1", None),
+        ("dropped < 1", None),
+    ] {
+        assert_eq!(Threshold::parse_of_part(text).expect(text).wrong_part(&catalog), fault, "{text}");
+    }
+}
+
 #[test]
 fn statuses_of_grpc_have_names() {
     for (text, column) in [("grpc_status(GREAT) < 1", 12), ("grpc_status(18) < 1", 12), ("grpc_status < 1", 12)] {
@@ -307,7 +456,7 @@ fn a_goal_counts_what_it_loses() {
         ("p99 > 1s", None),
         ("rate > 5/s", None),
         ("failed < 5", None),
-        ("failed / done < 200%", None),
+        ("failed / done < 100%", None),
     ] {
         let found = goal(text).lost_share_max();
         assert!(

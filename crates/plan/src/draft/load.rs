@@ -3,10 +3,7 @@
 use std::time::Duration;
 
 use crate::text::{MILLI, check_count, check_rate, check_span, check_span_max};
-use crate::{
-    Arrivals, ConnectionCount, Need, PlanError, RateStage, Remedy, USERS_MAX, UserShape,
-    UserStage,
-};
+use crate::{Arrivals, ConnectionCount, Need, PlanError, RateStage, Remedy, USERS_MAX, UserShape, UserStage};
 
 const CONNECTIONS_DEFAULT: u64 = 50;
 const DURATION_DEFAULT: Duration = Duration::from_secs(10);
@@ -21,6 +18,8 @@ pub struct Load {
     pub connections: Option<u64>,
     /// How many iterations in all.
     pub requests: Option<u64>,
+    /// How many iterations of each user.
+    pub requests_each: Option<u64>,
     /// How long they are started.
     pub duration: Option<Duration>,
     /// How many are started, whatever the target does.
@@ -89,6 +88,7 @@ impl Load {
     /// The first thing that is wrong, with its remedy.
     pub fn of_plan(&self, timeout: Duration) -> Result<crate::Load, PlanError> {
         self.check()?;
+        self.check_each()?;
         match &self.stages {
             Some(Stages::Users(stages)) => self.staged_users(stages),
             Some(Stages::Rate(_)) => self.open(timeout),
@@ -101,11 +101,28 @@ impl Load {
     fn check(&self) -> Result<(), PlanError> {
         self.connections.map_or(Ok(0), |count| check_count("-c", count, 1, USERS_MAX))?;
         self.requests.map_or(Ok(0), |count| check_count("-n", count, 1, REQUESTS_MAX))?;
+        self.requests_each.map_or(Ok(0), |count| check_count("--requests-each", count, 1, REQUESTS_MAX))?;
         self.duration.map_or(Ok(Duration::ZERO), |span| check_span("-z", span, MILLI))?;
         self.rate.map_or(Ok(0), |rate| check_rate("-q", rate))?;
         self.ramp.map_or(Ok(()), Ramp::check)?;
         self.max_lateness.map_or(Ok(Duration::ZERO), |span| check_span("--max-lateness", span, MILLI))?;
         self.warmup.map_or(Ok(Duration::ZERO), |span| check_span_max("--warmup", span)).map(drop)
+    }
+
+    /// A number of iterations of each user goes with users alone.
+    fn check_each(&self) -> Result<(), PlanError> {
+        let conflicts = [
+            ("-n", self.requests.is_some(), Remedy::OneCount),
+            ("-q", self.rate.is_some(), Remedy::EachIsOfUsers),
+            ("--stages", matches!(self.stages, Some(Stages::Rate(_))), Remedy::EachIsOfUsers),
+            ("--warmup", self.warmup.is_some_and(|span| !span.is_zero()), Remedy::WarmupUsesUp),
+        ];
+        match conflicts.into_iter().find(|(_, is_given, _)| *is_given) {
+            Some((other, _, remedy)) if self.requests_each.is_some() => {
+                Err(PlanError::Conflict { one: "--requests-each", other, remedy })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// What belongs to the open model is not given.
@@ -135,7 +152,8 @@ impl Load {
             None if self.rendezvous => UserShape::Rendezvous,
             None => UserShape::AtOnce,
         };
-        let duration = self.duration.or(self.requests.is_none().then_some(DURATION_DEFAULT));
+        let is_counted = self.requests.is_some() || self.requests_each.is_some();
+        let duration = self.duration.or((!is_counted).then_some(DURATION_DEFAULT));
         Ok(crate::Load::Closed { users, shape, requests: self.requests, duration })
     }
 

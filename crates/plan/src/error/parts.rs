@@ -115,6 +115,15 @@ pub enum Remedy {
     /// A random number of starts has no exact bound.
     #[error("a random number of starts ends with a time, -z")]
     RandomEndsWithTime,
+    /// Iterations are counted in one way.
+    #[error("one counts what all users do together, the other what each does; leave one of them out")]
+    OneCount,
+    /// A rate has no users.
+    #[error("a rate starts requests, whichever user has them; load with users (-c), or count all requests with -n")]
+    EachIsOfUsers,
+    /// Users have so many iterations, measured or not.
+    #[error("users would use up their requests in the warm-up; end the load with a time, -z")]
+    WarmupUsesUp,
     /// Users are what the stages count.
     #[error("the stages say how many users there are")]
     StagesSayUsers,

@@ -11,6 +11,7 @@ impl Flags {
         Self {
             url: self.url.clone().or_else(|| base.url.clone()),
             connections: self.connections.clone().or_else(|| base.connections.clone()),
+            requests_each: self.requests_each.clone().or_else(|| base.requests_each.clone()),
             requests: self.requests.clone().or_else(|| base.requests.clone()),
             duration: self.duration.clone().or_else(|| base.duration.clone()),
             method: self.method.clone().or_else(|| base.method.clone()),

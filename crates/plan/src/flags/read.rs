@@ -76,7 +76,8 @@ fn refuse_time_as_data(flags: &Flags, instead: &'static str) -> Result<(), PlanE
     // Whatever else is wrong with the address is said later.
     let scheme = flags.url.as_deref().and_then(|url| Address::parse(url.trim()).ok()).map(|address| address.scheme);
     let is_talk = instead != "-z" || matches!(scheme, Some(Scheme::WebSocket | Scheme::Tcp));
-    let is_bare = flags.duration.is_none() && flags.requests.is_none() && flags.method.is_none();
+    let is_counted = flags.requests.is_some() || flags.requests_each.is_some();
+    let is_bare = flags.duration.is_none() && !is_counted && flags.method.is_none();
     let is_number = value.bytes().all(|byte| byte.is_ascii_digit()) && !value.is_empty();
     let is_call = scheme == Some(Scheme::Grpc);
     let is_count_of_seconds = is_number && is_bare && flags.headers.is_empty() && !is_talk && !is_call;
@@ -205,6 +206,7 @@ fn load(flags: &Flags) -> Result<Load, PlanError> {
     Ok(Load {
         connections: count("-c", &flags.connections, 1, USERS_MAX)?,
         requests: count("-n", &flags.requests, 1, REQUESTS_MAX)?,
+        requests_each: count("--requests-each", &flags.requests_each, 1, REQUESTS_MAX)?,
         duration: span("-z", &flags.duration, MILLI)?,
         rate: rate("-q", &flags.rate)?,
         stages: stages(flags)?,

@@ -21,6 +21,7 @@ fn load_of(scenario: &Scenario, step: &Step) -> Value {
         "rendezvous": false,
         "connections": null,
         "requests": null,
+        "requests_each": scenario.iterations_each,
         "duration_s": null,
         "stages": null,
         "arrivals": null,

@@ -1,19 +1,24 @@
 //! A threshold that is none, in both languages: the mistake and its place.
 
-use metrics::{THRESHOLD_BYTES_MAX, ThresholdError, ThresholdFault};
+use metrics::{SERIES_MAX, THRESHOLD_BYTES_MAX, ThresholdError, ThresholdFault};
 use unicode_width::UnicodeWidthStr;
 
 use crate::Language;
 
 /// Three lines: what is wrong, the text, and a mark below the place.
 pub fn threshold_error(error: &ThresholdError, language: Language) -> String {
-    let fault = match language {
-        Language::En => error.fault.to_string(),
-        Language::Zh => in_chinese(error.fault),
-    };
+    let fault = threshold_fault(error.fault, language);
     let before: String = error.text.chars().take(error.column).collect();
     // A Chinese character is two columns wide.
     format!("--threshold: {fault}\n  {}\n  {}^", error.text, " ".repeat(before.width()))
+}
+
+/// What is wrong, in one line.
+pub fn threshold_fault(fault: ThresholdFault, language: Language) -> String {
+    match language {
+        Language::En => fault.to_string(),
+        Language::Zh => in_chinese(fault),
+    }
 }
 
 pub(super) fn in_chinese(fault: ThresholdFault) -> String {
@@ -34,6 +39,18 @@ pub(super) fn in_chinese(fault: ThresholdFault) -> String {
         ThresholdFault::Share(counter) => {
             format!("计数不是比例；请写 {counter} / done，例如：{counter} / done < 1%")
         }
+        ThresholdFault::OnePercent => "是 1% 还是全部（1.0）？请写 1%，或写 100% 表示全部".to_owned(),
+        ThresholdFault::AboveAll => "比例最多为 100%；百分数要带 %，如 5%".to_owned(),
+        ThresholdFault::AlwaysMet => "任何结果都满足此条件；请写一个可能达不到的限值".to_owned(),
+        ThresholdFault::NeverMet => "任何结果都不可能满足此条件；请写一个可能达到的限值".to_owned(),
+        ThresholdFault::TwoParts => {
+            "一个阈值只针对一个步骤、事务或场景；比例的两边要写同一个名称：failed(buy) / done(buy)".to_owned()
+        }
+        ThresholdFault::NotOfPart => "这个指标只有整次压测或整个场景才有；单个步骤可用 p99(response_time, 名称) 一类的时间（事务只有 response_time）、started(名称)、done、succeeded、failed、timed_out、unfinished、它们相除的比例，以及 rate(done, 名称)".to_owned(),
+        ThresholdFault::NoSeries => format!(
+            "该步骤或事务与其他的合并统计：一次压测中单独统计的步骤和事务各有 {} 个；请改用场景的名称，或把步骤放进事务，或把它写到前面",
+            SERIES_MAX - 1
+        ),
         ThresholdFault::CountUnit => "计数没有单位".to_owned(),
         ThresholdFault::Rest => "后面只能写 ', abort' 或 ', abort 10s'".to_owned(),
         ThresholdFault::Delay => "这里需要 10s 这样的时间".to_owned(),

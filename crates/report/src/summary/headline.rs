@@ -94,8 +94,10 @@ fn rates_in_words(run: &Run, language: Language) -> String {
 
 /// Of all starts; and of those that ended, where that differs.
 fn success_in_words(counts: &Tally, language: Language) -> String {
-    let (of_all, of_ended) =
-        (percent(counts.succeeded(), counts.all_started() - counts.cut()), percent(counts.succeeded(), counts.finished()));
+    let (of_all, of_ended) = (
+        percent(counts.succeeded(), counts.all_started() - counts.cut()),
+        percent(counts.succeeded(), counts.finished()),
+    );
     if of_all == of_ended || counts.finished() == 0 {
         return of_all;
     }

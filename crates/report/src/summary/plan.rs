@@ -139,8 +139,18 @@ pub(crate) fn scenario_in_words(plan: &Plan, scenario: &Scenario, language: Lang
         let warmup = span(plan.warmup);
         parts.push(language.pick(format!("after a warm-up of {warmup}"), format!("预热 {warmup}（不计入结果）")));
     }
+    let is_one = scenario.program.asks_one().is_some() || scenario.program.asks_each() == Some(1);
+    if let Some(each) = scenario.iterations_each {
+        parts.push(match is_one {
+            true => {
+                language.pick(format!("{} each", counted(each, "request")), format!("每个用户 {} 个请求", count(each)))
+            }
+            false => {
+                language.pick(format!("{} each", counted(each, "iteration")), format!("每个用户 {} 轮", count(each)))
+            }
+        });
+    }
     if let Some(requests) = requests {
-        let is_one = scenario.program.asks_one().is_some() || scenario.program.asks_each() == Some(1);
         parts.push(match is_one {
             true => language.pick(counted(requests, "request"), format!("共 {} 个请求", count(requests))),
             false => language.pick(counted(requests, "iteration"), format!("共 {} 轮", count(requests))),

@@ -130,7 +130,8 @@ fn sentences_are_true_of_their_figures() {
             assert!(!ADVICE.iter().any(|advice| english.contains(advice)), "{seed}: {english}");
         }
         assert_eq!(english.contains("the plan was kept"), limit == Limit::PlanKept, "{seed}: {english}");
-        let is_at_limit = matches!((limit, known), (Limit::Target, Known::Probe(_) | Known::Curve(_) | Known::FirstRound(_)));
+        let is_at_limit =
+            matches!((limit, known), (Limit::Target, Known::Probe(_) | Known::Curve(_) | Known::FirstRound(_)));
         assert_eq!(english.contains("the target is at its limit"), is_at_limit, "{seed}: {english}");
         let is_first =
             english.contains("requests failed (") && !english.starts_with(|each: char| each.is_ascii_digit());

@@ -28,7 +28,11 @@ pub(super) fn said(run: &Run, language: Language) -> Option<String> {
                 count(*users),
                 counted(*of, "user")
             ),
-            format!("{} 个用户中有 {} 个用一半以上的时间等待同一个响应，而其他用户得到了很多", count(*of), count(*users)),
+            format!(
+                "{} 个用户中有 {} 个用一半以上的时间等待同一个响应，而其他用户得到了很多",
+                count(*of),
+                count(*users)
+            ),
         )),
         (Known::Refusals { status, refused, served_per_s }, _) => {
             let (refused, all, served) = (count(*refused), count(run.limited().tally.finished()), rate(*served_per_s));
@@ -65,7 +69,8 @@ fn machine(run: &Run, known: &Known, language: Language) -> Option<String> {
 
 /// The step that held most of the time, where that is no news of failures.
 pub(super) fn held_by(verdict: &Verdict, of: &ScenarioRun, language: Language) -> String {
-    let tells = matches!(verdict.limit, Limit::PlanKept | Limit::Target | Limit::Below | Limit::Unknown | Limit::Machine);
+    let tells =
+        matches!(verdict.limit, Limit::PlanKept | Limit::Target | Limit::Below | Limit::Unknown | Limit::Machine);
     let Some(held) = of.held_by.as_ref().filter(|_| tells) else { return String::new() };
     let (step, [took, all]) = (&held.step, [held.step_ns, held.iteration_ns].map(time));
     match held.is_of_users {
@@ -133,7 +138,8 @@ fn those(run: &Run, language: Language) -> String {
 
 fn of_probe(run: &Run, part: &PartOfUsers, limit: Limit, language: Language) -> String {
     // What half of them are held against is the rate before the end.
-    let before = run.probe.as_ref().and_then(|probe| probe.before).map_or(run.limited().rate, |before| before.succeeded_per_s());
+    let before =
+        run.probe.as_ref().and_then(|probe| probe.before).map_or(run.limited().rate, |before| before.succeeded_per_s());
     let (those, share, achieved) = (those(run, language), in_percent(part.rate), rate(before));
     let time = part.time.map(in_percent);
     match (limit, part.is_refused, time) {

@@ -100,6 +100,7 @@ fn without_load(flags: &Flags) -> Flags {
     Flags {
         connections: None,
         requests: None,
+        requests_each: None,
         duration: None,
         rate: None,
         stages: None,
@@ -140,6 +141,7 @@ fn first_of_load(flags: &Flags) -> &'static str {
     let given = [
         ("-c", flags.connections.is_some()),
         ("-n", flags.requests.is_some()),
+        ("--requests-each", flags.requests_each.is_some()),
         ("-z", flags.duration.is_some()),
         ("-q", flags.rate.is_some()),
         ("--stages", flags.stages.is_some()),
@@ -168,7 +170,7 @@ fn give_load(scenario: &mut Scenario, given: &Wanted) -> Result<(), FlagFault> {
     Ok(())
 }
 
-/// The load of the file, with what was given in its place; and the iterations of each user, which no flag says.
+/// The load of the file, with what was given in its place; and the iterations of each user.
 fn merged(scenario: &Scenario, given: &Wanted) -> (Wanted, Option<Iterations>) {
     let file = &scenario.load;
     let (of_all, of_each) = match file.iterations {
@@ -209,12 +211,14 @@ fn merged(scenario: &Scenario, given: &Wanted) -> (Wanted, Option<Iterations>) {
         }
     }
     // What ends a load is said anew.
-    if given.stages.is_some() || given.duration.is_some() || given.requests.is_some() {
-        (base.duration, base.requests, each) = (None, None, None);
+    let is_counted = given.requests.is_some() || given.requests_each.is_some();
+    if given.stages.is_some() || given.duration.is_some() || is_counted {
+        (base.duration, base.requests, each) = (None, None, given.requests_each.map(Iterations::Each));
     }
     let wanted = Wanted {
         connections: given.connections.or(base.connections),
         requests: given.requests.or(base.requests),
+        requests_each: given.requests_each,
         duration: given.duration.or(base.duration),
         rate: given.rate.or(base.rate),
         stages: given.stages.clone().or(base.stages),

@@ -56,8 +56,8 @@ pub(crate) const FILE: Object = Object {
         field(
             "thresholds",
             Kind::OneOrMore(&Kind::Text),
-            "What figures must be, like 'p99(response_time) < 300ms'; of one transaction, step or scenario: 'p99(response_time, buy) < 2s'",
-            "指标要求，如 'p99(response_time) < 300ms'；只针对某个事务、步骤或场景时：'p99(response_time, buy) < 2s'",
+            "What figures must be, like 'p99(response_time) < 300ms'; of one transaction, step or scenario: 'p99(response_time, buy) < 2s', 'failed(buy) / done(buy) < 1%'",
+            "指标要求，如 'p99(response_time) < 300ms'；只针对某个事务、步骤或场景时：'p99(response_time, buy) < 2s'、'failed(buy) / done(buy) < 1%'",
         ),
         field("run", Kind::Object(&RUN), "How the run goes", "运行方式"),
     ],

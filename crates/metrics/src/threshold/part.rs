@@ -1,0 +1,141 @@
+//! Which scenario, step or transaction a threshold is of: `p99(response_time, buy)`, `failed(buy) / done(buy)`.
+
+use std::ops::Range;
+
+use super::parse::{ThresholdError, ThresholdFault, counts_alone};
+use super::{Counted, Subject, Threshold, Timed};
+use crate::{Catalog, Measure, Named, SeriesKind};
+
+/// The part that the text of a threshold names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedPart {
+    /// The name.
+    pub name: String,
+    /// Where it stands first.
+    pub at: Range<usize>,
+    /// What is left out to have the same threshold of all, in order.
+    cuts: Vec<Range<usize>>,
+}
+
+impl NamedPart {
+    /// The part that a text names; `None` of one of all.
+    ///
+    /// # Errors
+    /// Where a share names two parts, or one on one side alone.
+    pub fn of(text: &str) -> Result<Option<Self>, ThresholdError> {
+        let (mut found, mut sides, mut from): (Option<Self>, usize, usize) = (None, 1, 0);
+        let mut named = 0;
+        while let Some(open) = text[from..].find(['(', '/', '<', '>']).map(|at| from + at) {
+            match text.as_bytes()[open] {
+                b'/' => {
+                    (sides, from) = (sides + 1, open + 1);
+                    continue;
+                }
+                b'(' => {}
+                _ => break,
+            }
+            let Some(close) = matching(&text[open..]).map(|at| open + at) else { break };
+            if let Some((cut, at)) = name_within(text, from, open..close) {
+                named += 1;
+                match &mut found {
+                    None => found = Some(Self { name: text[at.clone()].to_owned(), at, cuts: vec![cut] }),
+                    Some(part) if part.name == text[at.clone()] => part.cuts.push(cut),
+                    Some(_) => return Err(ThresholdError::at(text, at.start, ThresholdFault::TwoParts)),
+                }
+            }
+            from = close + 1;
+        }
+        match found {
+            Some(part) if named < sides => Err(ThresholdError::at(text, part.at.start, ThresholdFault::TwoParts)),
+            found => Ok(found),
+        }
+    }
+
+    /// The same threshold of all.
+    pub fn without(&self, text: &str) -> String {
+        let mut rest = 0;
+        let mut whole = String::with_capacity(text.len());
+        for cut in &self.cuts {
+            whole.push_str(&text[rest..cut.start]);
+            rest = cut.end;
+        }
+        whole + &text[rest..]
+    }
+
+    /// Where a place in [`Self::without`] is in the text.
+    pub fn place(&self, at: usize) -> usize {
+        self.cuts.iter().fold(at, |at, cut| if at >= cut.start { at + cut.len() } else { at })
+    }
+}
+
+/// The name within parentheses, and what goes with it; the figure stands between `from` and them.
+fn name_within(text: &str, from: usize, within: Range<usize>) -> Option<(Range<usize>, Range<usize>)> {
+    let Range { start: open, end: close } = within;
+    let (cut, start) = if counts_alone(text[from..open].trim()) {
+        (open..close + 1, open + 1)
+    } else {
+        let comma = open + text[open..close].find(',')?;
+        (comma..close, comma + 1)
+    };
+    let name = text[start..close].trim();
+    let start = start + text[start..close].find(name)?;
+    (!name.is_empty()).then(|| (cut, start..start + name.len()))
+}
+
+/// The parenthesis that closes the first: names may have some, too.
+fn matching(text: &str) -> Option<usize> {
+    let mut depth = 0usize;
+    text.char_indices().find_map(|(at, each)| {
+        depth = match each {
+            '(' => depth + 1,
+            ')' => depth.saturating_sub(1),
+            _ => depth,
+        };
+        (each == ')' && depth == 0).then_some(at)
+    })
+}
+
+impl Threshold {
+    /// Reads a threshold, which may be of one scenario, step or transaction: `p99(response_time, buy) < 2s`, `done(buy) >= 5`.
+    ///
+    /// # Errors
+    /// Where the text is none, and how.
+    pub fn parse_of_part(text: &str) -> Result<Self, ThresholdError> {
+        ThresholdError::of_length(text)?;
+        let Some(part) = NamedPart::of(text)? else { return Self::parse(text) };
+        let whole = part.without(text);
+        let read = Self::parse(&whole).map_err(|error| {
+            let at = whole.char_indices().nth(error.column).map_or(whole.len(), |(at, _)| at);
+            ThresholdError::at(text, part.place(at), error.fault)
+        })?;
+        let blanks = whole.len() - whole.trim_start().len();
+        let own = text[..part.place(blanks + read.text.len())].trim().to_owned();
+        Ok(Self { text: own, of: Some(part.name), ..read })
+    }
+
+    /// Why the part that it names cannot be judged by it; `None` where it can, or where nothing has the name.
+    pub fn wrong_part(&self, catalog: &Catalog) -> Option<ThresholdFault> {
+        let (kind, has_own) = match catalog.named(self.of.as_deref()?)? {
+            Named::Scenario(_) => return None,
+            Named::Series { kind, has_own, .. } => (kind, has_own),
+        };
+        let is_known = match self.subject {
+            Subject::Time(_, Timed::Of(measure)) => kind == SeriesKind::Step || measure == Measure::Response,
+            Subject::Time(..) => false,
+            Subject::Count(counter) | Subject::Rate(counter) => counter.is_of_parts(),
+            Subject::Ratio(part, whole) => part.is_of_parts() && whole.is_of_parts(),
+        };
+        match (is_known, has_own) {
+            (false, _) => Some(ThresholdFault::NotOfPart),
+            (true, false) => Some(ThresholdFault::NoSeries),
+            (true, true) => None,
+        }
+    }
+}
+
+impl Counted {
+    /// It is counted of each step and transaction.
+    fn is_of_parts(self) -> bool {
+        matches!(self, Self::Started | Self::Done | Self::Succeeded | Self::Failed | Self::TimedOut | Self::Unfinished)
+    }
+}
