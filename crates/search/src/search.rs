@@ -3,10 +3,13 @@
 //! Call [`Search::next`] for what is to be done, do it, and tell [`Search::heard`] or [`Search::rested`] what came of it, until it is
 //! over. `elapsed` is the time since the beginning of the search on the caller's clock.
 //!
-//! It doubles the load with short looks until one misses, then halves the distance with full trials. A load is a lower bound when
-//! three full trials met the goals together, and at most one of them lost more than is allowed; it is an upper bound as soon as
-//! that is sure. What noise leaves open lies between the bounds. At last the lower bound is held for long. After RFC 9971
-//! (MLRsearch), with intervals that know that one exchange resembles the next.
+//! It raises the load with short looks until one misses, faster as long as next to nothing is under way, then halves the distance with
+//! full trials. A load is a lower bound when three full trials met the goals together, and at most one of them lost more than is
+//! allowed; it is an upper bound as soon as that is sure. What noise leaves open lies between the bounds. At last the lower bound is
+//! held for long. After RFC 9971 (MLRsearch), with intervals that know that one exchange resembles the next.
+//!
+//! A trial that our own stalls spoiled is made again, a few times; then its load is unknown, and no bound. Where nothing was met, more
+//! trials are made with a load that lost nothing rather than with a lower one whose fewer requests prove less.
 
 mod facts;
 mod points;
@@ -29,6 +32,10 @@ const TRIALS: usize = 3;
 const ABOVE_MAX: usize = 1;
 /// Trials at one load that prove nothing before the load is called more than this machine can do.
 const FAULTS_MAX: usize = 3;
+/// The same of short looks.
+const LOOK_FAULTS_MAX: usize = 2;
+/// So many loads in a row may be left unknown on the way up: what looks like stalls may be this machine at its end.
+const PASSED_MAX: usize = 2;
 /// A full trial is this part of the time that there is, and within bounds.
 const PARTS: u32 = 36;
 const SPAN_MIN: Duration = Duration::from_millis(500);
@@ -45,6 +52,13 @@ const BIN_MIN: Duration = Duration::from_millis(25);
 const WARMUP_PART: u32 = 8;
 /// Without a load that was met, the search goes down by this factor.
 const DOWN: f64 = 1.5;
+/// With a look that was good the load goes up by this factor at least, and at most.
+const UP: f64 = 2.0;
+const UP_MAX: f64 = 16.0;
+/// It goes up by more as long as no more than this is under way: half of what one worker could do.
+const IN_SYSTEM: f64 = 0.5;
+/// A look that is so near to a load that was too much tells nothing new.
+const UNDER: f64 = 1.2;
 
 /// How a search is made.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,6 +85,10 @@ impl Settings {
     fn span(&self) -> Duration {
         (self.budget / PARTS).clamp(SPAN_MIN, SPAN_MAX)
     }
+
+    fn rounded(&self, at: f64) -> f64 {
+        if self.is_whole { at.round().max(1.0) } else { at }
+    }
 }
 
 /// What is to be done next.
@@ -86,7 +104,7 @@ pub enum Step {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Stage {
-    /// Short looks, each at twice the load of the one before.
+    /// Short looks, each at a higher load than the one before.
     Doubling {
         at: f64,
         is_falling: bool,
@@ -109,6 +127,8 @@ pub struct Search {
     points: Points,
     trials: Vec<Trial>,
     wants_rest: bool,
+    /// Loads in a row, on the way up, that our stalls left unknown.
+    passed: usize,
     /// The load that was held for long, and the last one that was not.
     confirmed: Option<f64>,
     not_confirmed: Option<f64>,
@@ -130,6 +150,7 @@ impl Search {
             points: Points::default(),
             trials: Vec::new(),
             wants_rest: false,
+            passed: 0,
             confirmed: None,
             not_confirmed: None,
             beside: Duration::ZERO,
@@ -186,7 +207,7 @@ impl Search {
                     Ok(at) if self.left() >= self.reserve() + self.cost(self.settings.span()) * self.trials_at(at) => {
                         self.stage = Stage::At(at);
                     }
-                    Ok(_) => self.end_of(Ended::Budget),
+                    Ok(_) => self.end_in_time(),
                     Err(ended) => self.end_of(ended),
                 },
                 Stage::Confirming(at) if self.has_time(self.settings.span() * CONFIRMED) => {
@@ -212,6 +233,9 @@ impl Search {
         };
         let is_above = outcome.is_held.map_or_else(|| is_above(&outcome.tally, &self.goals), |is_held| !is_held);
         let is_above = is_above && !is_nothing;
+        if outcome.fault.is_none() && !is_nothing {
+            self.points.done(order.at, outcome.done_per_s);
+        }
         let lost = (0..self.goals.len()).map(|goal| outcome.tally.lost(goal)).collect();
         let trial =
             Trial { order: *order, began, lost, class, is_above, recovered: None, not_recovered: None, outcome };
@@ -263,10 +287,12 @@ impl Search {
         };
         let (noise, is_later) = facts::contradiction(&self.trials).unzip();
         let stalls = noise.and_then(|one| facts::stalls(one.missed_at, &self.points));
-        let limit = match (upper, own) {
-            (Some(_), _) => "target",
-            (None, Some((_, fault))) => fault.name(),
-            (None, None) => "unknown",
+        let unknown = self.points.stalled().map(|at| facts::unknown(at, &self.trials));
+        let limit = match (upper, own, unknown) {
+            (Some(_), ..) => "target",
+            (None, Some((_, fault)), _) => fault.limit(),
+            (None, None, Some(_)) => Fault::Stalls.limit(),
+            (None, None, None) => "unknown",
         };
         Found {
             lower,
@@ -274,6 +300,8 @@ impl Search {
             is_confirmed: lower.is_some() && self.confirmed == lower,
             not_confirmed: self.not_confirmed.filter(|at| self.confirmed != Some(*at)),
             own_limit: own.filter(|_| upper.is_none()),
+            unknown,
+            ran: facts::ran(&self.trials, upper),
             limit,
             ended,
             noise,
@@ -286,7 +314,7 @@ impl Search {
             met: self
                 .trials
                 .iter()
-                .filter(|trial| trial.class == Class::Met)
+                .filter(|trial| trial.class == Class::Met && trial.outcome.fault.is_none())
                 .map(|trial| trial.order.at)
                 .max_by(f64::total_cmp),
             took: self.elapsed,
@@ -345,44 +373,61 @@ impl Search {
         if self.settings.is_plain { 0 } else { CONFIRMED }
     }
 
-    fn up(&self, at: f64) -> f64 {
-        self.rounded((at * 2.0).min(self.settings.most))
+    /// Looks go on above this load, if there is room for one.
+    fn up(&self, at: f64, factor: f64) -> Stage {
+        let under = self.points.too_much().map_or(f64::INFINITY, |top| top / UNDER);
+        let up = self.settings.rounded((at * factor).min(self.settings.most));
+        if up > at && up < under { Stage::Doubling { at: up, is_falling: false } } else { Stage::Between }
     }
 
-    fn rounded(&self, at: f64) -> f64 {
-        if self.settings.is_whole { at.round().max(1.0) } else { at }
+    /// How much higher the next look is. What is under way is rate x mean time (Little): as long as one worker could do that in half of
+    /// its time, the target is far from its limit.
+    fn growth(&self, trial: &Trial) -> f64 {
+        let in_system = trial.outcome.done_per_s * trial.outcome.tally.times().mean();
+        let is_known = in_system > 0.0 && !self.settings.is_plain && self.points.too_much().is_none();
+        if is_known { (IN_SYSTEM / in_system).clamp(UP, UP_MAX) } else { UP }
     }
 
     /// A short look.
     fn looked(&mut self, at: f64, is_falling: bool, trial: &Trial) {
         if let Some(fault) = trial.outcome.fault {
-            if self.points.fault(at, fault) >= FAULTS_MAX {
-                self.stage = Stage::Between;
+            if self.points.fault(at, fault, LOOK_FAULTS_MAX) {
+                // Stalls come at any load, so a higher one may do without.
+                let goes_on = fault == Fault::Stalls && !is_falling && self.passed < PASSED_MAX;
+                self.passed += 1;
+                self.stage = if goes_on { self.up_over(at) } else { Stage::Between };
             }
             return;
         }
+        self.passed = 0;
         self.points.looked(at, trial.class, trial.is_above);
         if self.settings.is_plain && trial.class == Class::Met {
             self.points.close(at, Class::Met);
         }
         let fails = trial.class == Class::Missed || trial.is_above;
-        self.stage = match (fails, is_falling) {
-            (true, _) if self.points.looked_well().is_some() => Stage::Between,
-            (true, _) if at <= self.settings.least => Stage::Between,
-            (true, _) => {
-                let down = self.rounded((at / 4.0).max(self.settings.least));
+        self.stage = match (fails, self.points.looked_well()) {
+            // After a large step what lies between is looked at in small ones.
+            (true, Some(well)) => self.up(well, UP),
+            (true, None) if at <= self.settings.least => Stage::Between,
+            (true, None) => {
+                let down = self.settings.rounded((at / 4.0).max(self.settings.least));
                 Stage::Doubling { at: down, is_falling: true }
             }
-            (false, true) => Stage::Between,
-            (false, false) if at >= self.settings.most => Stage::Between,
-            (false, false) => Stage::Doubling { at: self.up(at), is_falling: false },
+            (false, _) if is_falling || at >= self.settings.most => Stage::Between,
+            (false, _) => self.up(at, self.growth(trial)),
         };
+    }
+
+    /// Looks go on above a load that is unknown.
+    fn up_over(&self, at: f64) -> Stage {
+        let up = self.settings.rounded((at * UP).min(self.settings.most));
+        if up > at { Stage::Doubling { at: up, is_falling: false } } else { Stage::Between }
     }
 
     /// A full trial.
     fn tried(&mut self, at: f64, trial: &Trial) {
         if let Some(fault) = trial.outcome.fault {
-            if self.points.fault(at, fault) >= FAULTS_MAX {
+            if self.points.fault(at, fault, FAULTS_MAX) {
                 self.stage = Stage::Between;
             }
             return;
@@ -406,7 +451,7 @@ impl Search {
     /// The long one.
     fn held(&mut self, at: f64, trial: &Trial) {
         if let Some(fault) = trial.outcome.fault {
-            if self.points.fault(at, fault) >= FAULTS_MAX {
+            if self.points.fault(at, fault, FAULTS_MAX) {
                 self.stage = Stage::Over(self.ended_by(Ended::Width));
             }
             return;
@@ -444,9 +489,22 @@ impl Search {
         };
     }
 
+    /// The time is too short for a bound. What was met is held; where nothing was, all of it is for what may be met.
+    fn end_in_time(&mut self) {
+        let has_some = self.left() >= self.cost(self.settings.span());
+        match self.points.worth_more(&self.settings) {
+            Some(at) if has_some && self.points.lower().is_none() => self.stage = Stage::At(at),
+            _ => self.end_of(Ended::Budget),
+        }
+    }
+
     fn ended_by(&self, ended: Ended) -> Ended {
-        let is_own = self.points.upper().is_none() && self.points.own_limit().is_some();
-        if is_own && ended != Ended::Budget { Ended::OwnLimit } else { ended }
+        match (self.points.upper(), self.points.own_limit(), self.points.stalled()) {
+            _ if ended == Ended::Budget => ended,
+            (None, Some(_), _) => Ended::OwnLimit,
+            (_, _, Some(_)) if ended == Ended::Width || ended == Ended::Least => Ended::Stalls,
+            _ => ended,
+        }
     }
 }
 

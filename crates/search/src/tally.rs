@@ -114,6 +114,13 @@ impl Tally {
         self.bins.iter().map(|bin| bin.lost.get(goal).copied().unwrap_or_default()).fold(Lost::default(), Lost::with)
     }
 
+    /// What a goal lost in some of the pieces; what is behind the last of them counts as that one.
+    pub(crate) fn lost_where(&self, goal: usize, is_counted: &[bool]) -> u64 {
+        let last = is_counted.last().copied().unwrap_or(false);
+        let counted = self.bins.iter().enumerate().filter(|(at, _)| is_counted.get(*at).copied().unwrap_or(last));
+        counted.filter_map(|(_, bin)| bin.lost.get(goal)).map(|lost| lost.lost).sum()
+    }
+
     /// Response times of all pieces.
     pub fn times(&self) -> Moments {
         self.bins.iter().map(|bin| bin.times).fold(Moments::default(), Moments::with)

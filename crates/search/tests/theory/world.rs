@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use metrics::Lost;
 use pacing::Random;
-use search::{Bin, Found, Go, Moments, Order, Outcome, Search, Settings, Step, Tally};
+use search::{Bin, Ending, Found, Go, Moments, Order, Outcome, Own, Piece, Search, Settings, Step, Tally};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Service {
@@ -34,9 +34,15 @@ pub(crate) struct World {
     /// All workers stand still: every so many seconds on average, for so many.
     pub(crate) stall: Option<(f64, f64)>,
     next_stall: f64,
+    /// The generator stands still once a second for so many seconds.
+    pub(crate) own_stall: f64,
 }
 
 const NANOS: f64 = 1e9;
+/// Where in each second the generator stands still.
+const OWN_STALL_AT: f64 = 0.37;
+/// Starts that are this late, in seconds, are not as planned.
+const LATE_S: f64 = 0.01;
 
 impl World {
     pub(crate) fn queue(seed: u64, workers: u32, service: Service, arrivals: Arrivals) -> Self {
@@ -50,7 +56,20 @@ impl World {
             leak: 0.0,
             stall: None,
             next_stall: f64::INFINITY,
+            own_stall: 0.0,
         }
+    }
+
+    /// When the generator does what is due at an instant: at once, or at the end of its stall.
+    fn awake(&self, at: f64) -> f64 {
+        let began = at.floor() + OWN_STALL_AT;
+        if at >= began && at < began + self.own_stall { began + self.own_stall } else { at }
+    }
+
+    /// How long its stalls are that begin between two instants.
+    fn own_stalls(&self, from: f64, to: f64) -> f64 {
+        let before = |at: f64| (at - OWN_STALL_AT).ceil();
+        (before(to) - before(from)) * self.own_stall
     }
 
     fn exponential(&mut self, mean: f64) -> f64 {
@@ -87,7 +106,7 @@ impl World {
         let from = began + order.warmup.as_secs_f64();
         let until = from + order.span_max.as_secs_f64();
         let bin_s = order.bin.as_secs_f64();
-        let mut tally = Tally::default();
+        let (mut tally, mut own, mut piece) = (Tally::default(), Own::default(), Piece::default());
         // Those that leave, by the instant.
         let mut leaving: BinaryHeap<Reverse<(u64, u64)>> = BinaryHeap::new();
         let mut stays: Vec<u64> = Vec::new();
@@ -113,6 +132,9 @@ impl World {
                 }
                 let full = std::mem::replace(&mut bin, Bin { lost: vec![Lost::default()], ..Bin::default() });
                 tally.push(full.clone());
+                let stalled = Duration::from_secs_f64(self.own_stalls(ends - bin_s, ends));
+                let in_flight = leaving.len() as u64;
+                own.piece(&Piece { span: order.bin, stalled, lag: stalled, in_flight, ..std::mem::take(&mut piece) });
                 let late = leaving
                     .iter()
                     .filter(|Reverse((leaves, stayed))| ends - (*leaves as f64 - *stayed as f64) / NANOS > limit_s);
@@ -122,7 +144,13 @@ impl World {
             if is_over {
                 break;
             }
-            let stayed = self.stay(at);
+            let sent = self.awake(at);
+            let stay = self.stay(sent);
+            let ended = self.awake(sent + stay);
+            let stayed = ended - at;
+            piece.starts += 1;
+            piece.late += u64::from(sent - at > LATE_S);
+            piece.latest = piece.latest.max(Duration::from_secs_f64(sent - at));
             users.push(Reverse(((at + stayed) * NANOS) as u64));
             if at >= from {
                 stays.push((stayed * NANOS) as u64);
@@ -139,7 +167,20 @@ impl World {
         }
         tally.push(bin);
         stays.sort_unstable();
+        let beyond = limit_s + own.longest().as_secs_f64();
+        let slower = stays.iter().filter(|stayed| **stayed as f64 / NANOS >= beyond).count() as u64;
+        let fault = own.fault(&Ending {
+            goals: &[(0.01, Some(limit_s))],
+            tally: &tally,
+            beyond: &[Lost { lost: slower, of: stays.len() as u64 }],
+            is_open: !matches!(self.arrivals, Arrivals::Users),
+            threads: 1,
+            is_full: false,
+            limit: None,
+        });
         Outcome {
+            fault,
+            stall: own.stall_max(),
             p50_ns: stays.get(stays.len() / 2).copied(),
             tally,
             measured: Duration::from_secs_f64(measured),
