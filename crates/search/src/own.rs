@@ -74,7 +74,9 @@ pub struct Own {
     touched: Vec<bool>,
     span: Duration,
     stalled: Duration,
-    stall_max: Duration,
+    /// Of all threads together, in one piece; and what their ticks leave room for.
+    stalled_max: Duration,
+    tick_max: Duration,
     late_max: Duration,
     dropped: u64,
     /// How long the starts have been behind the plan.
@@ -82,7 +84,8 @@ pub struct Own {
     was_behind: bool,
     /// What was under way at most, where no stall was.
     in_flight_max: Option<u64>,
-    has_just_stalled: bool,
+    /// How much of a stall lies in the pieces to come.
+    ahead: Duration,
 }
 
 /// What is known of a trial when it is over.
@@ -105,20 +108,21 @@ pub struct Ending<'a> {
 }
 
 impl Own {
-    /// One more piece of time.
-    pub fn piece(&mut self, piece: &Piece) {
+    /// One more piece of time; whether a stall of ours touched it.
+    pub fn piece(&mut self, piece: &Piece) -> bool {
         self.add(piece);
         self.span += piece.span;
         let is_stalled = !piece.stalled.is_zero();
         let was_touched = self.touched.last().copied().unwrap_or(false);
         let is_back = self.in_flight_max.is_none_or(|most| piece.in_flight <= most);
-        // What was under way in a stall ends in the piece behind it at the earliest.
-        let is_touched = is_stalled || self.has_just_stalled || was_touched && !is_back;
+        // A stall belongs to the piece in which it began, and what was under way ends in the one in which it ended.
+        let is_touched = is_stalled || !self.ahead.is_zero() || was_touched && !is_back;
+        self.ahead = if is_stalled { piece.stalled } else { self.ahead.saturating_sub(piece.span) };
         if !is_touched {
             self.in_flight_max = self.in_flight_max.max(Some(piece.in_flight));
         }
-        self.has_just_stalled = is_stalled;
         self.touched.push(is_touched);
+        is_touched
     }
 
     /// More of the last piece, which came late.
@@ -127,14 +131,13 @@ impl Own {
         if !piece.stalled.is_zero()
             && let Some(last) = self.touched.last_mut()
         {
-            (*last, self.has_just_stalled) = (true, true);
+            (*last, self.ahead) = (true, self.ahead.max(piece.stalled));
         }
     }
 
     fn add(&mut self, piece: &Piece) {
-        // All threads together: one of them stood still no longer than the piece is, unless its ticks say so.
-        let longest = piece.stalled.min(piece.span.max(piece.lag + TICK));
-        self.stall_max = self.stall_max.max(longest);
+        self.stalled_max = self.stalled_max.max(piece.stalled);
+        self.tick_max = self.tick_max.max(piece.span.max(piece.lag + TICK));
         self.late_max = self.late_max.max(piece.latest);
         self.stalled += piece.stalled;
         self.dropped += piece.dropped;
@@ -147,12 +150,12 @@ impl Own {
 
     /// At most so much longer did we make a time.
     pub fn longest(&self) -> Duration {
-        self.stall_max + self.late_max
+        self.stall_max() + self.late_max
     }
 
-    /// The longest stall.
+    /// The longest stall: of one thread, which is no longer than those of all of them together.
     pub fn stall_max(&self) -> Duration {
-        self.stall_max
+        self.stalled_max.min(self.tick_max)
     }
 
     /// The starts of each second were within a hundredth of the plan, and we dropped none.

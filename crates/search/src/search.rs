@@ -12,6 +12,7 @@
 //! trials are made with a load that lost nothing rather than with a lower one whose fewer requests prove less.
 
 mod facts;
+mod looks;
 mod points;
 
 use std::time::Duration;
@@ -32,10 +33,6 @@ const TRIALS: usize = 3;
 const ABOVE_MAX: usize = 1;
 /// Trials at one load that prove nothing before the load is called more than this machine can do.
 const FAULTS_MAX: usize = 3;
-/// The same of short looks.
-const LOOK_FAULTS_MAX: usize = 2;
-/// So many loads in a row may be left unknown on the way up: what looks like stalls may be this machine at its end.
-const PASSED_MAX: usize = 2;
 /// A full trial is this part of the time that there is, and within bounds.
 const PARTS: u32 = 36;
 const SPAN_MIN: Duration = Duration::from_millis(500);
@@ -52,13 +49,6 @@ const BIN_MIN: Duration = Duration::from_millis(25);
 const WARMUP_PART: u32 = 8;
 /// Without a load that was met, the search goes down by this factor.
 const DOWN: f64 = 1.5;
-/// With a look that was good the load goes up by this factor at least, and at most.
-const UP: f64 = 2.0;
-const UP_MAX: f64 = 16.0;
-/// It goes up by more as long as no more than this is under way: half of what one worker could do.
-const IN_SYSTEM: f64 = 0.5;
-/// A look that is so near to a load that was too much tells nothing new.
-const UNDER: f64 = 1.2;
 
 /// How a search is made.
 #[derive(Clone, Debug, PartialEq)]
@@ -346,7 +336,8 @@ impl Search {
         let has_found = self.points.lower().is_some_and(|lower| self.confirmed != Some(lower));
         let parts = self.confirm_parts();
         let span = self.settings.span();
-        if has_found && parts > 0 { self.cost(span * parts) + span / WARMUP_PART } else { Duration::ZERO }
+        let margin = if parts > 0 { span / WARMUP_PART } else { Duration::ZERO };
+        if has_found { self.cost(span * parts) + margin } else { margin }
     }
 
     /// Full trials that a load may need, as far as one can know.
@@ -371,57 +362,6 @@ impl Search {
 
     fn confirm_parts(&self) -> u32 {
         if self.settings.is_plain { 0 } else { CONFIRMED }
-    }
-
-    /// Looks go on above this load, if there is room for one.
-    fn up(&self, at: f64, factor: f64) -> Stage {
-        let under = self.points.too_much().map_or(f64::INFINITY, |top| top / UNDER);
-        let up = self.settings.rounded((at * factor).min(self.settings.most));
-        if up > at && up < under { Stage::Doubling { at: up, is_falling: false } } else { Stage::Between }
-    }
-
-    /// How much higher the next look is. What is under way is rate x mean time (Little): as long as one worker could do that in half of
-    /// its time, the target is far from its limit.
-    fn growth(&self, trial: &Trial) -> f64 {
-        let in_system = trial.outcome.done_per_s * trial.outcome.tally.times().mean();
-        let is_known = in_system > 0.0 && !self.settings.is_plain && self.points.too_much().is_none();
-        if is_known { (IN_SYSTEM / in_system).clamp(UP, UP_MAX) } else { UP }
-    }
-
-    /// A short look.
-    fn looked(&mut self, at: f64, is_falling: bool, trial: &Trial) {
-        if let Some(fault) = trial.outcome.fault {
-            if self.points.fault(at, fault, LOOK_FAULTS_MAX) {
-                // Stalls come at any load, so a higher one may do without.
-                let goes_on = fault == Fault::Stalls && !is_falling && self.passed < PASSED_MAX;
-                self.passed += 1;
-                self.stage = if goes_on { self.up_over(at) } else { Stage::Between };
-            }
-            return;
-        }
-        self.passed = 0;
-        self.points.looked(at, trial.class, trial.is_above);
-        if self.settings.is_plain && trial.class == Class::Met {
-            self.points.close(at, Class::Met);
-        }
-        let fails = trial.class == Class::Missed || trial.is_above;
-        self.stage = match (fails, self.points.looked_well()) {
-            // After a large step what lies between is looked at in small ones.
-            (true, Some(well)) => self.up(well, UP),
-            (true, None) if at <= self.settings.least => Stage::Between,
-            (true, None) => {
-                let down = self.settings.rounded((at / 4.0).max(self.settings.least));
-                Stage::Doubling { at: down, is_falling: true }
-            }
-            (false, _) if is_falling || at >= self.settings.most => Stage::Between,
-            (false, _) => self.up(at, self.growth(trial)),
-        };
-    }
-
-    /// Looks go on above a load that is unknown.
-    fn up_over(&self, at: f64) -> Stage {
-        let up = self.settings.rounded((at * UP).min(self.settings.most));
-        if up > at { Stage::Doubling { at: up, is_falling: false } } else { Stage::Between }
     }
 
     /// A full trial.
@@ -491,7 +431,7 @@ impl Search {
 
     /// The time is too short for a bound. What was met is held; where nothing was, all of it is for what may be met.
     fn end_in_time(&mut self) {
-        let has_some = self.left() >= self.cost(self.settings.span());
+        let has_some = self.left() >= self.reserve() + self.cost(self.settings.span());
         match self.points.worth_more(&self.settings) {
             Some(at) if has_some && self.points.lower().is_none() => self.stage = Stage::At(at),
             _ => self.end_of(Ended::Budget),

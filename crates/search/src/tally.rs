@@ -8,6 +8,8 @@ use crate::statistics::{student, variance_of_sum, wilson};
 const SPREAD_MIN: f64 = 1e-3;
 /// The slow ups and downs of times are far from a limit when so many of them do not reach it.
 const FAR: f64 = 5.0;
+/// Pieces without a stall of ours that have to be left, so that they tell how alike neighbours are.
+const UNTOUCHED_MIN: usize = 16;
 
 /// Response times, as sums: seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -61,6 +63,8 @@ pub struct Bin {
     pub lost: Vec<Lost>,
     /// Of what succeeded.
     pub times: Moments,
+    /// A stall of ours was in it, or what runs behind one: its times tell nothing of the target.
+    pub is_touched: bool,
 }
 
 /// All pieces of one trial, or of several with the same load.
@@ -86,6 +90,7 @@ impl Tally {
     pub fn mend(&mut self, more: Bin) {
         let Some(last) = self.bins.last_mut() else { return self.bins.push(more) };
         last.times = last.times.with(more.times);
+        last.is_touched |= more.is_touched;
         last.lost.iter_mut().zip(more.lost).for_each(|(lost, more)| *lost = lost.with(more));
     }
 
@@ -173,7 +178,7 @@ impl Tally {
         let z = student(z, degrees);
         let low = wilson(share, of / alike, z).0;
         // Few losses, or none, do not tell how alike neighbours are: then response times do.
-        let alike = alike.max(self.likeness_of_times(limit_s));
+        let alike = alike.max(self.untouched().likeness_of_times(limit_s));
         Bounds { low, high: wilson(share, of / alike, z).1 }
     }
 
@@ -182,6 +187,15 @@ impl Tally {
             let lost = bin.lost.get(goal).copied().unwrap_or_default();
             lost.lost as f64 - share * lost.of as f64
         })
+    }
+
+    /// Without the pieces that our stalls touched, where enough are left.
+    fn untouched(&self) -> std::borrow::Cow<'_, Self> {
+        let left = || self.bins.iter().filter(|bin| !bin.is_touched);
+        match left().count() {
+            count if count == self.len() || count < UNTOUCHED_MIN => std::borrow::Cow::Borrowed(self),
+            _ => std::borrow::Cow::Owned(Self { bins: left().cloned().collect() }),
+        }
     }
 
     /// How far the sum of the response times of each piece is from what the mean makes of it.

@@ -88,7 +88,7 @@ impl HeldBench {
             p50_ns: held.answered.quantile(0.5),
             p99_ns: held.answered.quantile(0.99),
             limit: match fault {
-                Some(fault) if !is_held => fault.name(),
+                Some(fault) if !is_held => fault.limit(),
                 _ if is_held => "plan_kept",
                 _ => "target",
             },

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{FAULTS_MAX, OWN_WIDTH, OwnLimit, Settings, TRIALS, WIDTH};
+use super::{FAULTS_MAX, OWN_WIDTH, OwnLimit, Settings, WIDTH};
 use crate::found::Ended;
 use crate::search::DOWN;
 use crate::tally::Tally;
@@ -11,11 +11,9 @@ use crate::trial::{Class, Fault};
 /// A load that looked well is not tried itself as long as there is room between it and one that did not.
 const NEAR: f64 = 1.15;
 /// A load that lost no more than this part of what is allowed, and is open, needs more requests and not fewer.
-const LITTLE: f64 = 0.25;
-/// It has this many trials before a lower load is tried.
-const TRIALS_MORE: usize = 2 * TRIALS;
-/// Of what a full trial sends, this many have to be allowed to be lost: fewer prove nothing.
-const ALLOWED_MIN: f64 = 20.0;
+const LITTLE: f64 = 0.05;
+/// Of what a full trial sends, this many have to be allowed to be lost: where it is fewer, not even none that is lost proves anything.
+const ALLOWED_MIN: f64 = 6.0;
 
 /// A load, and what full trials have shown of it.
 #[derive(Clone, Debug, Default)]
@@ -37,6 +35,12 @@ pub(super) struct Point {
 }
 
 impl Point {
+    /// It had so few requests that it can hardly have been shown to be met.
+    fn has_few(&self, goals: &[(f64, Option<f64>)]) -> bool {
+        let allowed = |(goal, (share, _)): (usize, &(f64, _))| self.tally.lost(goal).of as f64 * share;
+        goals.iter().enumerate().filter(|(_, (share, _))| *share > 0.0).any(|goal| allowed(goal) < 3.0 * ALLOWED_MIN)
+    }
+
     /// It lost so little that only more requests are missing.
     fn is_promising(&self, goals: &[(f64, Option<f64>)]) -> bool {
         let is_little = |(goal, (share, _)): (usize, &(f64, _))| self.tally.lost(goal).share() <= share * LITTLE;
@@ -228,7 +232,7 @@ impl Points {
     /// No load was met yet. `open`: those below `top` that are.
     fn pick_below(&self, settings: &Settings, open: &[f64], top: f64) -> Result<f64, Ended> {
         let promising = || self.all.iter().filter(|point| point.at < top && point.is_promising(&settings.goals));
-        if let Some(point) = promising().rfind(|point| point.trials < TRIALS_MORE) {
+        if let Some(point) = promising().rfind(|point| point.has_few(&settings.goals)) {
             return Ok(point.at);
         }
         let obstacle = open.first().copied().unwrap_or(top);

@@ -1,3 +1,4 @@
+use super::looks::LOOK_FAULTS_MAX;
 use super::*;
 use crate::tally::{Bin, Moments};
 use metrics::Lost;
@@ -7,6 +8,15 @@ struct Edge {
     at: f64,
     fault_above: f64,
     is_plain: bool,
+}
+
+/// A stall of ours, in each trial whose number says so, that loses twice what is allowed.
+fn stalled(outcome: &mut Outcome) {
+    let mut tally = Tally::default();
+    tally.extend(&outcome.tally);
+    let (goal, times) = (outcome.tally.lost(0), Moments::default());
+    tally.push(Bin { lost: vec![Lost { lost: goal.of / 50 + 1, of: goal.of / 50 + 1 }], times, is_touched: true });
+    (outcome.tally, outcome.fault, outcome.stall) = (tally, Some(Fault::Stalls), Duration::from_millis(70));
 }
 
 impl Edge {
@@ -20,12 +30,13 @@ impl Edge {
             let stay = 0.001 * (1.0 + (piece % 7) as f64 / 10.0);
             let count = each as f64;
             let times = Moments { count, sum: count * stay, squares: count * stay * stay, most: stay };
-            tally.push(Bin { lost: vec![Lost { lost, of: each }], times });
+            tally.push(Bin { lost: vec![Lost { lost, of: each }], times, is_touched: false });
         }
         Outcome {
             tally,
             fault: (order.at > self.fault_above).then_some(Fault::Generator),
             measured: order.span,
+            done_per_s: order.at,
             limit: "target",
             is_held: self.is_plain.then_some(is_met),
             ..Outcome::default()
@@ -48,6 +59,10 @@ fn settings(edge: &Edge) -> Settings {
 
 /// All trials take as long as they are planned.
 fn run(edge: &Edge, settings: Settings) -> (Found, Vec<Trial>) {
+    run_with(settings, |order| edge.outcome(order))
+}
+
+fn run_with(settings: Settings, outcome: impl Fn(&Order) -> Outcome) -> (Found, Vec<Trial>) {
     let mut search = Search::new(settings);
     let mut now = Duration::ZERO;
     for _ in 0..1_000 {
@@ -55,7 +70,7 @@ fn run(edge: &Edge, settings: Settings) -> (Found, Vec<Trial>) {
             Step::Trial(order) => {
                 let began = now;
                 now += order.warmup + order.span;
-                search.heard(&order, edge.outcome(&order), began, now);
+                search.heard(&order, outcome(&order), began, now);
             }
             Step::Rest => search.rested(Ok(Duration::from_millis(300))),
             Step::Over => return (search.found(), search.trials().to_vec()),
@@ -93,8 +108,10 @@ fn a_limit_of_ours_is_no_upper_bound() {
     assert!(at > 3_000.0 && fault == Fault::Generator && found.ended == Ended::OwnLimit, "{found:?}");
     assert!(found.lower.is_some_and(|lower| lower > 2_000.0 && lower <= 3_000.0), "{found:?}");
     // Each load that could not be tried was tried again.
-    let again = trials.iter().filter(|trial| trial.order.at == at).count();
-    assert_eq!(again, FAULTS_MAX);
+    let again = |at: f64| trials.iter().filter(|trial| trial.order.at == at).map(|trial| trial.order.purpose).collect();
+    let again: Vec<Purpose> = again(at);
+    let most = if again[0] == Purpose::Look { LOOK_FAULTS_MAX } else { FAULTS_MAX };
+    assert_eq!(again.len(), most, "{again:?}");
 }
 
 /// One trial that was spoiled is made again, and is no bound.
@@ -188,4 +205,111 @@ fn the_budget_holds() {
             assert!(found.took <= budget, "{seconds} s, {at}: {found:?}");
         }
     }
+}
+
+/// Hardly anything is under way: so the looks come to a fast target's loads in a few steps, and in small ones between the last two.
+#[test]
+fn looks_grow_faster_on_a_fast_target() {
+    let edge = Edge { at: 45_000.0, fault_above: f64::INFINITY, is_plain: false };
+    let fast = |order: &Order| {
+        let mut outcome = edge.outcome(order);
+        let mut tally = Tally::default();
+        let each = outcome.tally.lost(0);
+        let bins = outcome.tally.len() as u64;
+        let (lost, of) = (each.lost / bins, each.of / bins);
+        // 50 us each.
+        let times = Moments { count: of as f64, sum: of as f64 * 50e-6, squares: of as f64 * 2.6e-9, most: 1e-4 };
+        (0..bins).for_each(|_| tally.push(Bin { lost: vec![Lost { lost, of }], times, is_touched: false }));
+        outcome.tally = tally;
+        outcome
+    };
+    let wanted = Settings { budget: Duration::from_secs(45), most: 1e6, ..settings(&edge) };
+    let (found, trials) = run_with(wanted.clone(), fast);
+    let looks: Vec<f64> =
+        trials.iter().filter(|trial| trial.order.purpose == Purpose::Look).map(|trial| trial.order.at).collect();
+    assert_eq!(looks, [10.0, 160.0, 2_560.0, 7_680.0, 15_360.0, 30_720.0, 61_440.0], "{found:?}");
+    let lower = found.lower.expect("a bound");
+    assert!(lower > 40_000.0 && found.is_confirmed && found.took <= wanted.budget, "{found:?}");
+    // Where one step was too large, the loads between are looked at.
+    let jump = |order: &Order| if order.at > 500.0 { Edge { at: 500.0, ..edge }.outcome(order) } else { fast(order) };
+    let (found, trials) = run_with(wanted, jump);
+    let looks: Vec<f64> =
+        trials.iter().filter(|trial| trial.order.purpose == Purpose::Look).map(|trial| trial.order.at).collect();
+    assert_eq!(looks, [10.0, 160.0, 2_560.0, 320.0, 640.0], "{found:?}");
+    assert!(found.lower.is_some_and(|lower| lower > 450.0 && lower <= 500.0), "{found:?}");
+}
+
+/// A trial that our stalls spoiled is made again; a load of which nothing is known is no bound, and no reason to stop.
+#[test]
+fn what_our_stalls_spoil_is_unknown_and_never_failed() {
+    let edge = Edge { at: 1_234.0, fault_above: f64::INFINITY, is_plain: false };
+    // Each third trial.
+    let often = |order: &Order| {
+        let mut outcome = edge.outcome(order);
+        if order.number % 3 == 1 && order.at <= edge.at {
+            stalled(&mut outcome);
+        }
+        outcome
+    };
+    let (found, _) = run_with(settings(&edge), often);
+    let (lower, upper) = (found.lower.expect("a bound"), found.upper.expect("a bound"));
+    assert!(lower <= edge.at && edge.at < upper && lower > edge.at * 0.9, "{found:?}");
+    assert!(found.noise.is_none() && found.is_confirmed, "{found:?}");
+    // One load is spoiled whenever it is tried, and what lies above it is found all the same.
+    let (found, trials) = run_with(settings(&edge), |order| {
+        let mut outcome = edge.outcome(order);
+        if order.at == 160.0 {
+            stalled(&mut outcome);
+        }
+        outcome
+    });
+    assert_eq!(trials.iter().filter(|trial| trial.order.at == 160.0).count(), LOOK_FAULTS_MAX);
+    assert!(found.lower.is_some_and(|lower| lower > edge.at * 0.9) && found.unknown.is_none(), "{found:?}");
+    // All above a load are: that is told, and it is no upper bound.
+    let (found, trials) = run_with(settings(&edge), |order| {
+        let mut outcome = edge.outcome(order);
+        if order.at > 700.0 {
+            stalled(&mut outcome);
+        }
+        outcome
+    });
+    assert_eq!((found.upper, found.limit, found.ended, found.own_limit), (None, "generator", Ended::Stalls, None));
+    let unknown = found.unknown.expect("it is told");
+    let lower = found.lower.expect("a bound");
+    assert!(unknown.at > 700.0 && unknown.at <= lower * 1.05 && lower <= 700.0, "{found:?}");
+    assert_eq!((unknown.trials, unknown.stall), (FAULTS_MAX, Duration::from_millis(70)));
+    assert!(trials.len() < 60, "repeats are bounded: {}", trials.len());
+}
+
+/// A slow target of which a trial has too few requests: they add up at one load, and no lower one is tried.
+#[test]
+fn fewer_requests_are_no_way_out() {
+    let edge = Edge { at: 90.0, fault_above: f64::INFINITY, is_plain: false };
+    let wanted = Settings { budget: Duration::from_secs(45), ..settings(&edge) };
+    let (found, trials) = run_with(wanted, |order| edge.outcome(order));
+    let full: Vec<f64> =
+        trials.iter().filter(|trial| trial.order.purpose == Purpose::Full).map(|trial| trial.order.at).collect();
+    assert!(full.iter().all(|at| *at >= 80.0), "{full:?}");
+    assert!(found.lower.is_some_and(|lower| lower >= 80.0), "{found:?}");
+}
+
+/// When the time is over, the highest load that ran without a loss is told, with how often it did.
+#[test]
+fn what_ran_without_a_loss_is_told() {
+    let edge = Edge { at: 40_000.0, fault_above: f64::INFINITY, is_plain: false };
+    let wanted = Settings { start: 40_000.0, most: 40_000.0, trials_max: Some(5), ..settings(&edge) };
+    let two_of_five = |order: &Order| {
+        let mut outcome = edge.outcome(order);
+        if order.number > 2 {
+            stalled(&mut outcome);
+        }
+        outcome
+    };
+    let (found, trials) = run_with(wanted, two_of_five);
+    let ran = found.ran.expect("it is told");
+    assert_eq!((found.lower, ran.at, ran.trials, ran.of), (None, 40_000.0, 2, 5), "{found:?}");
+    assert_eq!(ran.span, trials[0].outcome.measured + trials[1].outcome.measured);
+    // Above what is known to be too much nothing is told.
+    let (found, _) = run(&edge, Settings { trials_max: Some(9), ..settings(&edge) });
+    assert!(found.ran.is_some_and(|ran| ran.at <= edge.at), "{found:?}");
 }

@@ -12,7 +12,7 @@ mod town;
 
 use std::time::Duration;
 
-use search::{Ended, Fault, Found};
+use search::{Ended, Found};
 use town::Wanted;
 
 /// Fixed, so that a failure can be looked at again.
@@ -71,7 +71,7 @@ fn covers(wanted: &Wanted, truth: f64, width: f64, seeds: u64) {
     let wrong = all.iter().filter(|(_, found)| is_wrong(found)).count();
     println!("{}: {hits} of {seeds} around {truth:.1}, {wrong} wrong, {:.1} % wide", wanted.url, middle * 100.0);
     let share = if seeds < SEEDS { HITS_SHARE_FEW } else { HITS_SHARE };
-    let is_right = hits as f64 >= share * seeds as f64 && wrong as f64 <= (1.0 - HITS_SHARE) * seeds as f64;
+    let is_right = hits as f64 >= share * seeds as f64 && wrong as f64 <= (1.0 - HITS_SHARE) * seeds as f64 + 1e-9;
     assert!(is_right && middle <= width, "{}: {hits} of {seeds} hit {truth}, {wrong} wrong, {middle} wide", wanted.url);
 }
 
@@ -80,7 +80,7 @@ fn wanted(url: &str, limit_ms: u64, budget_s: u64) -> Wanted {
         url: url.to_owned(),
         is_random: true,
         has_users: false,
-        is_stalled: false,
+        stalled: Duration::ZERO,
         limit: Duration::from_millis(limit_ms),
         budget: Duration::from_secs(budget_s),
     }
@@ -117,7 +117,9 @@ fn a_cliff_is_found_where_it_is() {
     let found = town::search(&Wanted { is_random: false, ..wanted("/queue/2/4/even?room=3", 20, 240) }, 3);
     let (lower, upper) = (found.lower.expect("a bound"), found.upper.expect("a bound"));
     assert!(lower <= 500.0 && 500.0 <= upper * 1.001 && upper / lower < 1.06, "{}", line(&found));
-    assert_eq!((found.is_confirmed, found.ended, found.noise), (true, Ended::Width, None), "{}", line(&found));
+    // A load that is just at the edge may stay open.
+    assert!(matches!(found.ended, Ended::Width | Ended::Noise), "{}", line(&found));
+    assert_eq!((found.is_confirmed, found.noise), (true, None), "{}", line(&found));
 }
 
 /// It stands still for a second, about every quarter of a minute.
@@ -136,11 +138,31 @@ fn stalls_are_called_noise() {
 #[test]
 fn a_limit_of_ours_is_never_the_targets() {
     for has_users in [false, true] {
-        let stalled = Wanted { is_stalled: true, has_users, is_random: false, ..wanted("/queue/4/8/even", 80, 240) };
+        let stalled = Duration::from_millis(500);
+        let stalled = Wanted { stalled, has_users, is_random: false, ..wanted("/queue/4/8/even", 80, 240) };
         let found = town::search(&stalled, 5);
         assert_eq!((found.limit, found.upper), ("generator", None), "{}", line(&found));
-        assert_eq!(found.own_limit.map(|(_, fault)| fault), Some(Fault::Generator), "{}", line(&found));
+        assert_eq!(found.unknown.map(|unknown| unknown.stall >= Duration::from_millis(490)), Some(true), "{found:?}");
     }
+}
+
+/// The generator stands still for 20 ms once a second: what the search finds is within a tenth of the truth all the same.
+#[test]
+fn short_stalls_of_ours_change_little() {
+    let seeds = if std::env::var_os("ONRUSH_LONG").is_some() { 2 * SEEDS } else { SEEDS_FEW };
+    // Four workers with 8 ms each.
+    let (truth, stalled) = (500.0, Duration::from_millis(20));
+    let wanted = Wanted { stalled, is_random: false, ..wanted("/queue/4/8/even", 40, 60) };
+    let all: Vec<(u64, Found)> = (1..=seeds).map(|seed| (seed, town::search(&wanted, seed))).collect();
+    let is_near = |found: &Found| {
+        let middle = found.middle().map(|(middle, _)| middle);
+        middle.or(found.lower).is_some_and(|at| (at / truth - 1.0).abs() <= 0.1)
+    };
+    for (seed, found) in all.iter().filter(|(_, found)| !is_near(found)) {
+        println!("seed {seed}: {truth:.1}, and not {}", line(found));
+    }
+    let near = all.iter().filter(|(_, found)| is_near(found)).count();
+    assert!(near as f64 >= 0.95 * seeds as f64, "{near} of {seeds} within a tenth of {truth:.1}");
 }
 
 /// Services grow by a fifth each minute.

@@ -109,12 +109,12 @@ fn a_cliff_is_found_where_it_is() {
 /// The generator stands still for 20 ms once a second: what it finds is within a tenth of the truth all the same.
 #[test]
 fn stalls_of_ours_change_little() {
-    let even = |at: u64| (at, World::queue(at, 2, Service::Even(0.002), Arrivals::Even));
-    let one = |at: u64| (at, World::queue(at, 1, Service::Exponential(0.001), Arrivals::Random));
-    let four = |at: u64| (at, World::queue(at, 4, Service::Exponential(0.002), Arrivals::Random));
+    let even = |seed: u64| World::queue(seed, 2, Service::Even(0.002), Arrivals::Even);
+    let one = |seed: u64| World::queue(seed, 1, Service::Exponential(0.001), Arrivals::Random);
+    let four = |seed: u64| World::queue(seed, 4, Service::Exponential(0.002), Arrivals::Random);
     let of_one = formulas::mmc_rate(1, 0.001, 0.050, 0.01);
     let of_four = formulas::mmc_rate(4, 0.002, 0.030, 0.01);
-    let kinds: [(&str, &dyn Fn(u64) -> (u64, World), f64, f64, u64); 3] = [
+    let kinds: [(&str, &dyn Fn(u64) -> World, f64, f64, u64); 3] = [
         ("two even workers", &even, 0.030, 1_000.0, 45),
         ("one worker", &one, 0.050, of_one, 720),
         ("four workers", &four, 0.030, of_four, 720),
@@ -122,13 +122,14 @@ fn stalls_of_ours_change_little() {
     for (name, world, limit_s, truth, budget_s) in kinds {
         let mut near = 0;
         for seed in 1..=OWN_SEEDS {
-            let (_, mut world) = world(seed);
+            let mut world = world(seed);
             world.own_stall = 0.020;
             let found = world::search(world, limit_s, 0.01, Duration::from_secs(budget_s));
-            let is_near = found.lower.is_some_and(|lower| (lower / truth - 1.0).abs() <= 0.1);
-            let is_right = found.upper.is_none_or(|upper| upper > truth * 0.9);
-            near += u32::from(is_near && is_right);
-            if !(is_near && is_right) {
+            // What was held, or the middle of the bounds.
+            let told = [found.lower, found.middle().map(|(middle, _)| middle)];
+            let is_near = told.into_iter().flatten().any(|at| (at / truth - 1.0).abs() <= 0.1);
+            near += u32::from(is_near);
+            if !is_near {
                 println!("{name}, seed {seed}: {truth:.1}, and not {}", line(&found));
             }
         }

@@ -130,11 +130,12 @@ impl World {
                     note(&mut bin, stayed as f64 / NANOS, limit_s);
                     done += 1;
                 }
-                let full = std::mem::replace(&mut bin, Bin { lost: vec![Lost::default()], ..Bin::default() });
-                tally.push(full.clone());
+                let mut full = std::mem::replace(&mut bin, Bin { lost: vec![Lost::default()], ..Bin::default() });
                 let stalled = Duration::from_secs_f64(self.own_stalls(ends - bin_s, ends));
                 let in_flight = leaving.len() as u64;
-                own.piece(&Piece { span: order.bin, stalled, lag: stalled, in_flight, ..std::mem::take(&mut piece) });
+                let piece = Piece { span: order.bin, stalled, lag: stalled, in_flight, ..std::mem::take(&mut piece) };
+                full.is_touched = own.piece(&piece);
+                tally.push(full.clone());
                 let late = leaving
                     .iter()
                     .filter(|Reverse((leaves, stayed))| ends - (*leaves as f64 - *stayed as f64) / NANOS > limit_s);
