@@ -83,6 +83,7 @@ impl HeldBench {
             tally,
             // What was held was held, whoever was busy with it.
             fault: fault.filter(|_| !is_held),
+            stall: std::time::Duration::ZERO,
             measured: held.wall.as_duration(),
             done_per_s: open as f64,
             p50_ns: held.answered.quantile(0.5),
