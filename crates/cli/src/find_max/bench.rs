@@ -332,9 +332,8 @@ impl Trials for Bench {
 
 /// A thread of ours had no time left.
 fn is_full(run: &Run) -> bool {
-    let is_it = |spent: &engine::ShardUse| {
-        spent.saturated_share() >= FULL_SHARE || spent.run_delay_share() >= FULL_SHARE
-    };
+    let is_it =
+        |spent: &engine::ShardUse| spent.saturated_share() >= FULL_SHARE || spent.run_delay_share() >= FULL_SHARE;
     run.shards.iter().any(is_it)
 }
 

@@ -135,7 +135,8 @@ fn what_ran_without_a_loss_is_said() {
     let over = Found { lower: Some(12_400.0), ran: found().ran, ..budget.clone() };
     let english = "40,000/s ran 6.7s without a loss; not confirmed: 2 of 5 trials";
     let chinese = "40,000/s 运行了 6.7s，没有损失；尚未确认：5 次测试中有 2 次";
-    for (found, is_said) in [(&budget, true), (&below, true), (&over, false)] {
+    let above = Found { upper: Some(50_000.0), ..budget.clone() };
+    for (found, is_said) in [(&budget, true), (&below, true), (&above, true), (&over, false)] {
         let value = value(found, &trials());
         for (language, says) in [(Language::En, english), (Language::Zh, chinese)] {
             let text = search_text(&value, Screen::plain(language));
@@ -159,7 +160,11 @@ fn what_our_stalls_spoiled_is_said_to_be_unknown() {
     let all: Vec<Trial> = trials().into_iter().take(2).chain([spoiled]).collect();
     let value = value(&found, &all);
     for (language, says, row) in [
-        (Language::En, "whether 14,000/s is held is not known: what was lost in 3 trials", "unknown (onrush itself stood still)"),
+        (
+            Language::En,
+            "whether 14,000/s is held is not known: what was lost in 3 trials",
+            "unknown (onrush itself stood still)",
+        ),
         (Language::Zh, "14,000/s 是否可以承受尚不清楚：3 次测试中的损失", "未知 (onrush 自身停顿)"),
     ] {
         let screen = Screen::plain(language);
@@ -179,7 +184,8 @@ fn words_of_the_table_are_explained() {
     let all: Vec<Trial> = trials().into_iter().chain([open]).collect();
     for (trials, has_open) in [(trials(), false), (all, true)] {
         let value = value(&found(), &trials);
-        for (language, lost, open) in [(Language::En, "lost: ", "; open: "), (Language::Zh, "损失：", "；未定：")] {
+        for (language, lost, open) in [(Language::En, "lost: ", "; open: "), (Language::Zh, "损失：", "；未定：")]
+        {
             let text = search_text(&value, Screen::plain(language));
             let first = text.lines().next().unwrap_or_default();
             assert!(first.starts_with(lost) && first.contains(open) == has_open, "{first}");

@@ -213,9 +213,11 @@ pub(super) fn warnings(report: &Value, language: Language) -> Vec<String> {
             format!("{at} 是否可以承受尚不清楚：{trials} 次测试中的损失可能由 onrush 自己造成，它停顿过（最长 {stall}）"),
         ));
     }
-    // The result says it already where nothing was held.
-    let (ran_at, lower) = (report["ran"]["at"].as_f64(), report["lower"].as_f64());
-    if ran_at.zip(lower).is_some_and(|(ran, lower)| ran > lower) {
+    // Without any bound the result says it already.
+    let number = |value: &Value| value.as_f64();
+    let (ran_at, lower) = (number(&report["ran"]["at"]), number(&report["lower"]));
+    let has_bound = lower.or(number(&report["upper"])).is_some();
+    if has_bound && ran_at.is_some_and(|ran| ran > lower.unwrap_or(0.0)) {
         all.push(ran(report, language));
     }
     if report["not_confirmed"].is_number() {

@@ -125,12 +125,13 @@ fn a_cliff_is_found_where_it_is() {
 /// It stands still for a second, about every quarter of a minute.
 #[test]
 fn stalls_are_called_noise() {
-    let told = (1..=3).filter(|seed| {
+    let told = (1..=5).filter(|seed| {
         let found = town::search(&wanted("/queue/4/8?stall=30000/1000", 80, 400), *seed);
         println!("{}", line(&found));
         found.noise.is_some()
     });
-    assert!(told.count() >= 2);
+    let told = told.count();
+    assert!(told >= 3, "{told} of 5");
 }
 
 /// The generator has its core for half of each second, and a target that could take four times what is asked first: whatever is asked,

@@ -10,9 +10,7 @@ use metrics::{Class, Measure, Threshold};
 use pacing::Nanos;
 use pacing::change::What;
 use plan::{Arrivals, Flags, Load, Plan, RATE_UNIT, RateStage, UserShape};
-use search::{
-    Bin, Ending, Fault, Found, Go, Moments, Order, Outcome, Own, Piece, Search, Settings, Step, Tally,
-};
+use search::{Bin, Ending, Fault, Found, Go, Moments, Order, Outcome, Own, Piece, Search, Settings, Step, Tally};
 use target::{Behavior, SteppedServer};
 
 /// What is searched.
