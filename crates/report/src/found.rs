@@ -111,7 +111,8 @@ pub fn search_value(input: &SearchInput<'_>) -> Value {
         "is_confirmed": found.is_confirmed,
         "not_confirmed": found.not_confirmed,
         "met": found.met,
-        "ran": found.ran.map(|ran| json!({"at": ran.at, "span_s": ran.span.as_secs_f64(), "trials": ran.trials, "of": ran.of})),
+        "answer": found.answer(),
+        "ran": found.ran.map(ran),
         "unknown": found.unknown.map(|one| json!({"at": one.at, "trials": one.trials, "stall_s": one.stall.as_secs_f64()})),
         "own_limit": found.own_limit.map(|(at, fault)| json!({"at": at, "limit": fault.name()})),
         "ended": if input.is_running { "running" } else { found.ended.name() },
@@ -130,6 +131,10 @@ pub fn search_value(input: &SearchInput<'_>) -> Value {
         "trials": input.trials.iter().map(|trial| trial_value(trial, input.goals)).collect::<Vec<_>>(),
         "about": input.about.of_many(input.began_unix),
     })
+}
+
+fn ran(ran: search::Ran) -> Value {
+    json!({"at": ran.at, "span_s": ran.span.as_secs_f64(), "trials": ran.trials, "of": ran.of, "is_met": ran.is_met})
 }
 
 fn law(law: search::Law) -> Value {
@@ -160,6 +165,7 @@ fn trial_value(trial: &Trial, goals: &[String]) -> Value {
         "purpose": trial.order.purpose.name(),
         "class": if outcome.fault.is_some() { "discarded" } else { trial.class.name() },
         "is_above": trial.is_above,
+        "is_piling_up": trial.is_piling_up,
         "began_s": trial.began.as_secs_f64(),
         "measured_s": outcome.measured.as_secs_f64(),
         "done_per_s": outcome.done_per_s,

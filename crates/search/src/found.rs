@@ -106,6 +106,8 @@ pub struct Ran {
     pub trials: usize,
     /// Of so many with this load.
     pub of: usize,
+    /// One of them had requests enough to show that the goals are met, by itself.
+    pub is_met: bool,
 }
 
 /// What a search has come to.
@@ -150,6 +152,18 @@ pub struct Found {
 }
 
 impl Found {
+    /// The one figure that answers how much the target takes: the middle of the bounds; what was held, where nothing was too much;
+    /// what ran without a loss, where nothing was held.
+    pub fn answer(&self) -> Option<f64> {
+        let middle = self.middle().map(|(middle, _)| middle);
+        middle.or(self.lower).or(self.ran.map(|ran| ran.at))
+    }
+
+    /// Some load met the goals, and that is sure: it was held, or a trial that lost nothing was enough to show it.
+    pub fn has_met(&self) -> bool {
+        self.lower.is_some() || self.ran.is_some_and(|ran| ran.is_met)
+    }
+
     /// The middle of its bounds, and half of their width as a share of it.
     pub fn middle(&self) -> Option<(f64, f64)> {
         let (lower, upper) = (self.lower?, self.upper?);

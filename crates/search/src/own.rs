@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use metrics::{Lost, Measure, Snapshot};
 
-use crate::tally::Tally;
+use crate::tally::{Backlog, Bin, Tally};
 use crate::trial::Fault;
 
 /// A start may be this late: a hundredth of the starts of a second.
@@ -67,6 +67,20 @@ impl Piece {
     }
 }
 
+/// What is known of a piece of time beside what it lost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mark {
+    is_touched: bool,
+    backlog: Backlog,
+}
+
+impl Mark {
+    /// Writes it to the piece.
+    pub fn mark(self, bin: &mut Bin) {
+        (bin.is_touched, bin.backlog) = (self.is_touched, self.backlog);
+    }
+}
+
 /// What of a trial was our own doing.
 #[derive(Clone, Debug, Default)]
 pub struct Own {
@@ -84,6 +98,8 @@ pub struct Own {
     was_behind: bool,
     /// What was under way at most, where no stall was.
     in_flight_max: Option<u64>,
+    /// What was under way at last.
+    in_flight: Option<u64>,
     /// How much of a stall lies in the pieces to come.
     ahead: Duration,
 }
@@ -108,8 +124,13 @@ pub struct Ending<'a> {
 }
 
 impl Own {
-    /// One more piece of time; whether a stall of ours touched it.
-    pub fn piece(&mut self, piece: &Piece) -> bool {
+    /// So much is under way when the first piece begins, where that is known.
+    pub fn begins(&mut self, in_flight: u64) {
+        self.in_flight = Some(in_flight);
+    }
+
+    /// One more piece of time: whether a stall of ours touched it, and what piled up in it.
+    pub fn piece(&mut self, piece: &Piece) -> Mark {
         self.add(piece);
         self.span += piece.span;
         let is_stalled = !piece.stalled.is_zero();
@@ -121,8 +142,13 @@ impl Own {
         if !is_touched {
             self.in_flight_max = self.in_flight_max.max(Some(piece.in_flight));
         }
+        let is_first = self.touched.is_empty();
         self.touched.push(is_touched);
-        is_touched
+        let before = self.in_flight.replace(piece.in_flight).unwrap_or(piece.in_flight);
+        let starts = piece.starts as f64;
+        let ours = starts * piece.stalled.as_secs_f64() / piece.span.as_secs_f64().max(1e-9);
+        let grown = piece.in_flight as f64 - before as f64;
+        Mark { is_touched, backlog: Backlog { starts, grown, ours, is_first } }
     }
 
     /// More of the last piece, which came late.

@@ -131,7 +131,8 @@ pub struct Search {
 impl Search {
     /// One that has not begun.
     pub fn new(settings: Settings) -> Self {
-        let goals = settings.goals.iter().map(|&(share, limit_s)| Allowance { share, limit_s }).collect();
+        let held_s = (settings.span() * CONFIRMED).as_secs_f64();
+        let goals = settings.goals.iter().map(|&(share, limit_s)| Allowance { share, limit_s, held_s }).collect();
         let at = settings.start.clamp(settings.least, settings.most);
         Self {
             goals,
@@ -222,13 +223,16 @@ impl Search {
             None => class_of(&outcome.tally, &self.goals),
         };
         let is_above = outcome.is_held.map_or_else(|| is_above(&outcome.tally, &self.goals), |is_held| !is_held);
-        let is_above = is_above && !is_nothing;
+        // What piles up misses a goal before it has lost anything.
+        let is_piling_up = class == Class::Missed && !is_above;
+        let is_above = (is_above || is_piling_up) && !is_nothing;
         if outcome.fault.is_none() && !is_nothing {
             self.points.done(order.at, outcome.done_per_s);
         }
         let lost = (0..self.goals.len()).map(|goal| outcome.tally.lost(goal)).collect();
+        let (recovered, not_recovered) = (None, None);
         let trial =
-            Trial { order: *order, began, lost, class, is_above, recovered: None, not_recovered: None, outcome };
+            Trial { order: *order, began, lost, class, is_above, is_piling_up, recovered, not_recovered, outcome };
         self.wants_rest = is_above && self.settings.least < order.at;
         if trial.outcome.was_stopped {
             self.stage = Stage::Over(Ended::Stopped);
@@ -313,10 +317,11 @@ impl Search {
 
     fn order(&self, at: f64, purpose: Purpose) -> Step {
         let full = self.settings.span();
-        let before = self.points.at(at).map_or(0, |point| point.trials);
+        let (before, has_faults) = self.points.at(at).map_or((0, false), |point| (point.trials, point.has_faults()));
         let (span, span_max) = match purpose {
             Purpose::Look => (full / 2, full / 2),
-            Purpose::Full if before + 1 < TRIALS => (full, full),
+            // What may be spoiled again is not made long.
+            Purpose::Full if before + 1 < TRIALS || has_faults => (full, full),
             Purpose::Full => (full, full * LONGER),
             Purpose::Confirm => (full * CONFIRMED, full * CONFIRMED),
         };
@@ -442,7 +447,7 @@ impl Search {
         match (self.points.upper(), self.points.own_limit(), self.points.stalled()) {
             _ if ended == Ended::Budget => ended,
             (None, Some(_), _) => Ended::OwnLimit,
-            (_, _, Some(_)) if ended == Ended::Width || ended == Ended::Least => Ended::Stalls,
+            (_, _, Some(_)) if matches!(ended, Ended::Width | Ended::Least | Ended::Noise) => Ended::Stalls,
             _ => ended,
         }
     }

@@ -146,6 +146,8 @@ pub struct Trial {
     pub class: Class,
     /// It lost more than a goal allows, whether that is sure or not.
     pub is_above: bool,
+    /// It lost no more than is allowed, but requests piled up so fast that it would have.
+    pub is_piling_up: bool,
     /// How long the target needed afterwards until it was as before; `None` when nobody looked.
     pub recovered: Option<Duration>,
     /// It was not as before after this time, and nobody waited any longer.

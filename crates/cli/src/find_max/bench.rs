@@ -271,7 +271,7 @@ impl Trials for Bench {
         let shown = plan.clone();
         let measured = self.quiet.measure(plan, (&self.prepared, &name), stop, |told, control| {
             let lost = self.goals.lost(&shown, told.added, |scenario| told.scenarios[scenario].added);
-            let mut bin = Bin { lost, times: Moments::of(told.added), is_touched: false };
+            let mut bin = Bin { lost, times: Moments::of(told.added), ..Bin::default() };
             let in_flight = told.total.gauges.in_flight.response.count();
             let piece = Piece::of(told.added, in_flight, order.bin);
             // What ends behind the end belongs to the last piece of it.
@@ -279,7 +279,7 @@ impl Trials for Bench {
             if is_behind {
                 own.mend(&piece);
             } else {
-                bin.is_touched = own.piece(&piece);
+                own.piece(&piece).mark(&mut bin);
             }
             let longer = self.goals.longer_by(own.longest());
             beyond = longer.lost(&shown, told.total, |scenario| told.scenarios[scenario].total);

@@ -70,5 +70,6 @@ fn trial(place: usize) -> Trial {
         ..Outcome::default()
     };
     let (began, is_above) = (span * place as u32, lost.share() > 0.01);
-    Trial { order, began, outcome, lost: vec![lost], class, is_above, recovered: None, not_recovered: None }
+    let (recovered, not_recovered, is_piling_up) = (None, None, false);
+    Trial { order, began, outcome, lost: vec![lost], class, is_above, is_piling_up, recovered, not_recovered }
 }

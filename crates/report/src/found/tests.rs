@@ -23,7 +23,8 @@ fn trial(number: usize, at: f64, purpose: Purpose, class: Class, lost: u64) -> T
     };
     let is_above = lost.share() > 0.01;
     let began = Duration::from_secs(number as u64 * 23);
-    Trial { order, began, outcome, lost: vec![lost], class, is_above, recovered: None, not_recovered: None }
+    let (recovered, not_recovered, is_piling_up) = (None, None, false);
+    Trial { order, began, outcome, lost: vec![lost], class, is_above, is_piling_up, recovered, not_recovered }
 }
 
 fn found() -> Found {
@@ -34,7 +35,7 @@ fn found() -> Found {
         not_confirmed: None,
         own_limit: None,
         unknown: None,
-        ran: Some(Ran { at: 12_400.0, span: Duration::from_secs(20), trials: 1, of: 2 }),
+        ran: Some(Ran { at: 12_400.0, span: Duration::from_secs(20), trials: 1, of: 2, is_met: false }),
         limit: "target",
         ended: Ended::Width,
         noise: None,
@@ -129,7 +130,7 @@ fn what_a_reader_must_know_is_said() {
 #[test]
 fn what_ran_without_a_loss_is_said() {
     let span = Duration::from_millis(6_700);
-    let ran = Some(Ran { at: 40_000.0, span, trials: 2, of: 5 });
+    let ran = Some(Ran { at: 40_000.0, span, trials: 2, of: 5, is_met: false });
     let budget = Found { lower: None, upper: None, is_confirmed: false, ended: Ended::Budget, ran, ..found() };
     let below = Found { lower: Some(20_000.0), upper: None, ..budget.clone() };
     let over = Found { lower: Some(12_400.0), ran: found().ran, ..budget.clone() };
@@ -147,7 +148,35 @@ fn what_ran_without_a_loss_is_said() {
         }
     }
     let ran = &value(&budget, &trials())["ran"];
-    assert_eq!(*ran, serde_json::json!({"at": 40_000.0, "span_s": 6.7, "trials": 2, "of": 5}));
+    assert_eq!(*ran, serde_json::json!({"at": 40_000.0, "span_s": 6.7, "trials": 2, "of": 5, "is_met": false}));
+    // It is told before what was too much, and whether it was enough to show that the goals were met.
+    let ran = budget.ran.map(|ran| Ran { is_met: true, ..ran });
+    let value = value(&Found { ran, ..above }, &trials());
+    for (language, says) in [
+        (
+            Language::En,
+            "40,000/s ran 6.7s without a loss and met the goals; not confirmed: 2 of 5 trials; 50,000/s was too much",
+        ),
+        (Language::Zh, "40,000/s 运行了 6.7s，没有损失，达到目标；尚未确认：5 次测试中有 2 次；50,000/s 超出目标"),
+    ] {
+        let text = search_text(&value, Screen::plain(language));
+        assert_eq!(text.matches(says).count(), 1, "{text}");
+        assert!(search_html(&value, language).contains(says));
+    }
+    assert_eq!(value["answer"], 40_000.0);
+}
+
+/// Nothing is lost yet, and everybody can see that it would be.
+#[test]
+fn what_piles_up_is_said() {
+    let piling = Trial { is_piling_up: true, is_above: true, ..trial(1, 300.0, Purpose::Full, Class::Missed, 0) };
+    let value = value(&found(), &[piling]);
+    for (language, says) in [(Language::En, "missed, requests pile up"), (Language::Zh, "未达到，请求不断积压")]
+    {
+        let row = search_row(&value["trials"][0], &Screen::plain(language));
+        assert!(row.trim_end().ends_with(says), "{row}");
+        assert!(search_html(&value, language).contains(says));
+    }
 }
 
 /// Our own stalls are neither the target's failures nor its limit.

@@ -63,6 +63,7 @@ pub(super) fn purpose(trial: &Value, language: Language) -> &'static str {
 pub(super) fn class(trial: &Value, language: Language) -> &'static str {
     match trial["class"].as_str().unwrap_or_default() {
         "met" => language.pick("met", "达到"),
+        "missed" if trial["is_piling_up"] == true => language.pick("missed, requests pile up", "未达到，请求不断积压"),
         "missed" => language.pick("missed", "未达到"),
         "discarded" if trial["fault"] == "stalls" => language.pick("unknown", "未知"),
         "discarded" => language.pick("discarded", "作废"),
@@ -109,6 +110,10 @@ pub(super) fn result(report: &Value, language: Language) -> String {
             format!("at least {}, which was held; nothing higher was shown to be too much", shown(lower)),
             format!("至少 {}（可以承受）；没有证明更高的负载会超出目标", shown(lower)),
         ),
+        (None, Some(upper), _) if report["ran"].is_object() => language.pick(
+            format!("{}; {} was too much", ran(report, language), shown(upper)),
+            format!("{}；{} 超出目标", ran(report, language), shown(upper)),
+        ),
         (None, Some(upper), _) => language.pick(
             format!("below {}, which was too much; no load was shown to be held", shown(upper)),
             format!("低于 {}（超出目标）；没有证明任何负载可以承受", shown(upper)),
@@ -131,10 +136,17 @@ fn ran(report: &Value, language: Language) -> String {
     let tenths = (ran["span_s"].as_f64().unwrap_or(0.0) * 10.0).round() as u64;
     let span = span(core::time::Duration::from_millis(tenths * 100));
     let (good, of) = (ran["trials"].as_u64().unwrap_or(0), ran["of"].as_u64().unwrap_or(0));
-    language.pick(
-        format!("{load} ran {span} without a loss; not confirmed: {good} of {}", counted(of, "trial")),
-        format!("{load} 运行了 {span}，没有损失；尚未确认：{of} 次测试中有 {good} 次"),
-    )
+    let trials = counted(of, "trial");
+    match ran["is_met"] == true {
+        true => language.pick(
+            format!("{load} ran {span} without a loss and met the goals; not confirmed: {good} of {trials}"),
+            format!("{load} 运行了 {span}，没有损失，达到目标；尚未确认：{of} 次测试中有 {good} 次"),
+        ),
+        false => language.pick(
+            format!("{load} ran {span} without a loss; not confirmed: {good} of {trials}"),
+            format!("{load} 运行了 {span}，没有损失；尚未确认：{of} 次测试中有 {good} 次"),
+        ),
+    }
 }
 
 /// How long a search or a sweep took.
@@ -213,11 +225,10 @@ pub(super) fn warnings(report: &Value, language: Language) -> Vec<String> {
             format!("{at} 是否可以承受尚不清楚：{trials} 次测试中的损失可能由 onrush 自己造成，它停顿过（最长 {stall}）"),
         ));
     }
-    // Without any bound the result says it already.
+    // Where nothing was held the result says it already.
     let number = |value: &Value| value.as_f64();
     let (ran_at, lower) = (number(&report["ran"]["at"]), number(&report["lower"]));
-    let has_bound = lower.or(number(&report["upper"])).is_some();
-    if has_bound && ran_at.is_some_and(|ran| ran > lower.unwrap_or(0.0)) {
+    if lower.zip(ran_at).is_some_and(|(lower, ran)| ran > lower) {
         all.push(ran(report, language));
     }
     if report["not_confirmed"].is_number() {

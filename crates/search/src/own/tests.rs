@@ -126,8 +126,27 @@ fn what_runs_behind_a_stall_is_touched() {
         .enumerate()
         .map(|(at, in_flight)| {
             let stalled = if at == 2 { STALL } else { Duration::ZERO };
-            own.piece(&Piece { in_flight: *in_flight, stalled, ..piece(0) })
+            own.piece(&Piece { in_flight: *in_flight, stalled, ..piece(0) }).is_touched
         })
         .collect();
     assert_eq!(touched, [false, false, true, true, true, false, false, false]);
+}
+
+/// What piles up is what more is under way, and a stall of ours adds at most what came in it.
+#[test]
+fn what_piles_up_is_noted() {
+    let mut own = Own::default();
+    own.begins(2);
+    let marks: Vec<Backlog> = (0..4)
+        .map(|at| {
+            let mut bin = Bin::default();
+            own.piece(&piece(at)).mark(&mut bin);
+            assert_eq!(bin.is_touched, at == 3);
+            bin.backlog
+        })
+        .collect();
+    let none = Backlog { starts: 100.0, grown: 0.0, ours: 0.0, is_first: false };
+    // Nine under way, and two before; a fifth of the piece we stood still.
+    let stalled = Backlog { grown: 7.0, ours: 20.0, ..none };
+    assert_eq!(marks, [Backlog { is_first: true, ..none }, none, none, stalled]);
 }

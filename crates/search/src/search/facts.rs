@@ -76,7 +76,8 @@ pub(super) fn unknown(at: f64, trials: &[Trial]) -> Unknown {
     Unknown { at, trials: spoiled().count(), stall }
 }
 
-/// The highest load, below the upper bound, with a trial that lost nothing: how long such trials were in all, and how many of all.
+/// The highest load, below the upper bound, with a trial that lost nothing and showed that its goals are met; without one, that lost
+/// nothing. How long such trials were in all, and how many of all.
 pub(super) fn ran(trials: &[Trial], upper: Option<f64>) -> Option<Ran> {
     let is_good = |trial: &&Trial| {
         let is_nothing = trial.outcome.fault.is_some() || trial.outcome.is_gone || trial.class == Class::Missed;
@@ -84,10 +85,15 @@ pub(super) fn ran(trials: &[Trial], upper: Option<f64>) -> Option<Ran> {
         !is_nothing && !has_lost && upper.is_none_or(|upper| trial.order.at < upper)
     };
     let good = || trials.iter().filter(is_good);
-    let at = good().map(|trial| trial.order.at).max_by(f64::total_cmp)?;
+    let highest = |is_met: bool| {
+        let some = good().filter(|trial| !is_met || trial.class == Class::Met);
+        some.map(|trial| trial.order.at).max_by(f64::total_cmp)
+    };
+    let at = highest(true).or_else(|| highest(false))?;
     let there = || good().filter(|trial| trial.order.at == at);
     let of = trials.iter().filter(|trial| trial.order.at == at).count();
-    Some(Ran { at, span: there().map(|trial| trial.outcome.measured).sum(), trials: there().count(), of })
+    let is_met = there().any(|trial| trial.class == Class::Met);
+    Some(Ran { at, span: there().map(|trial| trial.outcome.measured).sum(), trials: there().count(), of, is_met })
 }
 
 /// The target became slower in the time of a long trial.

@@ -41,6 +41,11 @@ impl Point {
         goals.iter().enumerate().filter(|(_, (share, _))| *share > 0.0).any(|goal| allowed(goal) < 3.0 * ALLOWED_MIN)
     }
 
+    /// Trials with it proved nothing.
+    pub(super) fn has_faults(&self) -> bool {
+        self.faults_all > 0
+    }
+
     /// It lost so little that only more requests are missing.
     fn is_promising(&self, goals: &[(f64, Option<f64>)]) -> bool {
         let is_little = |(goal, (share, _)): (usize, &(f64, _))| self.tally.lost(goal).share() <= share * LITTLE;
@@ -175,11 +180,20 @@ impl Points {
         self.upper().into_iter().chain(own).min_by(f64::total_cmp)
     }
 
-    /// The lowest load that is no use to try again: above it, what was met lies below.
+    /// The lowest load that is no use to try again: above it, what was met lies below. What our stalls left unknown is one where
+    /// nothing else is.
     fn top(&self) -> Option<f64> {
         let known = self.lower().into_iter().chain(self.looked_well()).fold(0.0, f64::max);
-        let stalled = self.unknown_above(known, |_| true).map(|(at, _)| at);
-        self.ceiling().into_iter().chain(stalled).min_by(f64::total_cmp)
+        self.ceiling().or_else(|| self.unknown_above(known, |_| true).map(|(at, _)| at))
+    }
+
+    /// Loads of which trials leave open whether they are held, or our stalls do.
+    fn open_below(&self, top: f64) -> Vec<f64> {
+        let is_open = |point: &&Point| match point.class {
+            Some(class) => class == Class::Undecided,
+            None => point.unknown == Some(Fault::Stalls),
+        };
+        self.all.iter().filter(is_open).map(|point| point.at).filter(|at| *at < top).collect()
     }
 
     /// The load that is tried next, or why there is none.
@@ -197,7 +211,7 @@ impl Points {
         let is_known = self.top() == Some(top);
         let is_own = self.upper().is_none() && self.own_limit().is_some_and(|(at, _)| at == top);
         let width = if is_own { OWN_WIDTH } else { WIDTH };
-        let open: Vec<f64> = self.of(Class::Undecided).filter(|at| *at < top).collect();
+        let open = self.open_below(top);
         let Some(lower) = self.lower() else {
             let below = self.pick_below(settings, &open, top).map(round);
             // A short look is not enough to give up.
@@ -211,6 +225,7 @@ impl Points {
         match (open.first(), open.last()) {
             // A short look that lost too much, and nobody is sure.
             _ if !is_known && is_new(top) => Ok(top),
+            _ if is_known && top / lower <= 1.0 + width => Err(Ended::Width),
             (Some(first), Some(last)) => {
                 // What is open in the middle is left: each side is narrowed by itself.
                 let half = width / 2.0;
@@ -238,6 +253,10 @@ impl Points {
         let obstacle = open.first().copied().unwrap_or(top);
         let well = self.looked_well().filter(|at| *at < obstacle);
         if let Some(well) = well {
+            // What is near failed in a full trial, so first of all a load is found that is held.
+            if self.at(obstacle).is_some_and(|point| point.trials > 0) && self.is_new(well) {
+                return Ok(well);
+            }
             let middle = settings.rounded((well * obstacle).sqrt());
             if obstacle / well > NEAR && middle < obstacle && self.is_new(middle) {
                 return Ok(middle);

@@ -22,6 +22,9 @@ const SEEDS_FEW: u64 = 10;
 /// Nine in ten are right; of a few seeds, which are too few to tell nine from eight in ten, eight.
 const HITS_SHARE: f64 = 0.9;
 const HITS_SHARE_FEW: f64 = 0.8;
+/// With stalls of our own: so many, in parts of which each commit plays one.
+const STALLED_SEEDS: u64 = 100;
+const STALLED_PARTS: u64 = 10;
 
 /// The seeds of a queue that is one of several.
 fn few() -> u64 {
@@ -71,7 +74,7 @@ fn covers(wanted: &Wanted, truth: f64, width: f64, seeds: u64) {
     let wrong = all.iter().filter(|(_, found)| is_wrong(found)).count();
     println!("{}: {hits} of {seeds} around {truth:.1}, {wrong} wrong, {:.1} % wide", wanted.url, middle * 100.0);
     let share = if seeds < SEEDS { HITS_SHARE_FEW } else { HITS_SHARE };
-    let is_right = hits as f64 >= share * seeds as f64 && wrong as f64 <= (1.0 - HITS_SHARE) * seeds as f64 + 1e-9;
+    let is_right = hits as f64 >= share * seeds as f64 && wrong as f64 <= (1.0 - HITS_SHARE) * seeds as f64;
     assert!(is_right && middle <= width, "{}: {hits} of {seeds} hit {truth}, {wrong} wrong, {middle} wide", wanted.url);
 }
 
@@ -111,28 +114,25 @@ fn users_of_a_closed_load() {
     covers(&Wanted { has_users: true, ..wanted("/queue/1/2", 100, 240) }, truth, 0.8, few());
 }
 
-/// It refuses whoever finds too many: so the goal is met up to the edge, and not beyond it.
+/// It refuses whoever finds too many, which is all beyond 500/s: so the goal is met up to where that is one of a hundred.
 #[test]
 fn a_cliff_is_found_where_it_is() {
     let found = town::search(&Wanted { is_random: false, ..wanted("/queue/2/4/even?room=3", 20, 240) }, 3);
     let (lower, upper) = (found.lower.expect("a bound"), found.upper.expect("a bound"));
-    assert!(lower <= 500.0 && 500.0 <= upper * 1.001 && upper / lower < 1.06, "{}", line(&found));
-    // A load that is just at the edge may stay open.
-    assert!(matches!(found.ended, Ended::Width | Ended::Noise), "{}", line(&found));
-    assert_eq!((found.is_confirmed, found.noise), (true, None), "{}", line(&found));
+    let truth = 500.0 / 0.99;
+    assert!(lower <= truth && truth < upper && upper / lower < 1.06, "{}", line(&found));
+    assert_eq!((found.is_confirmed, found.ended, found.noise), (true, Ended::Width, None), "{}", line(&found));
 }
 
 /// It stands still for a second, about every quarter of a minute.
 #[test]
 fn stalls_are_called_noise() {
-    let told = (1..=5).filter(|seed| {
+    let told = (1..=3).filter(|seed| {
         let found = town::search(&wanted("/queue/4/8?stall=30000/1000", 80, 400), *seed);
         println!("{}", line(&found));
         found.noise.is_some()
     });
-    let told = told.count();
-    // Where no trial above was good, nothing contradicts a failure.
-    assert!(told >= 2, "{told} of 5");
+    assert!(told.count() >= 2);
 }
 
 /// The generator has its core for half of each second, and a target that could take four times what is asked first: whatever is asked,
@@ -148,23 +148,32 @@ fn a_limit_of_ours_is_never_the_targets() {
     }
 }
 
-/// The generator stands still for 20 ms once a second: what the search finds is within a tenth of the truth all the same.
-#[test]
-fn short_stalls_of_ours_change_little() {
-    let seeds = if std::env::var_os("ONRUSH_LONG").is_some() { 2 * SEEDS } else { SEEDS_FEW };
-    // Four workers with 8 ms each.
-    let (truth, stalled) = (500.0, Duration::from_millis(20));
-    let wanted = Wanted { stalled, is_random: false, ..wanted("/queue/4/8/even", 40, 60) };
-    let all: Vec<(u64, Found)> = (1..=seeds).map(|seed| (seed, town::search(&wanted, seed))).collect();
-    let is_near = |found: &Found| {
-        let middle = found.middle().map(|(middle, _)| middle);
-        middle.or(found.lower).is_some_and(|at| (at / truth - 1.0).abs() <= 0.1)
-    };
+/// The generator stands still for 20 ms once a second: the figure that is told is within a tenth of the truth all the same.
+#[track_caller]
+fn is_near(wanted: &Wanted, truth: f64) {
+    let seeds = claims::seeds::of_this_run(STALLED_SEEDS, STALLED_PARTS);
+    let wanted = Wanted { stalled: Duration::from_millis(20), ..wanted.clone() };
+    let all: Vec<(u64, Found)> = seeds.iter().map(|seed| (*seed, town::search(&wanted, *seed))).collect();
+    let is_near = |found: &Found| found.answer().is_some_and(|at| (at / truth - 1.0).abs() <= 0.1);
     for (seed, found) in all.iter().filter(|(_, found)| !is_near(found)) {
-        println!("seed {seed}: {truth:.1}, and not {}", line(found));
+        println!("seed {seed}: {truth:.1}, and not {:?}: {}", found.answer(), line(found));
     }
     let near = all.iter().filter(|(_, found)| is_near(found)).count();
-    assert!(near as f64 >= 0.95 * seeds as f64, "{near} of {seeds} within a tenth of {truth:.1}");
+    println!("{}: {near} of {} within a tenth of {truth:.1}", wanted.url, seeds.len());
+    assert!(near as f64 >= 0.95 * seeds.len() as f64, "{near} of {} within a tenth of {truth:.1}", seeds.len());
+}
+
+/// Four workers with 8 ms each.
+#[test]
+fn short_stalls_of_ours_change_little() {
+    is_near(&Wanted { is_random: false, ..wanted("/queue/4/8/even", 40, 60) }, 500.0);
+}
+
+/// One with 2 ms, more or less.
+#[test]
+fn short_stalls_of_ours_and_one_worker() {
+    let truth = formulas::dm1_rate(0.002, 0.050, 0.01);
+    is_near(&Wanted { is_random: false, ..wanted("/queue/1/2", 50, 480) }, truth);
 }
 
 /// Services grow by a fifth each minute.

@@ -148,12 +148,12 @@ impl Town {
                 let lost = goals.iter().map(|goal| goal.lost(told.added)).collect();
                 let in_flight = told.total.gauges.in_flight.response.count();
                 let piece = Piece::of(told.added, in_flight, order.bin);
-                let mut bin = Bin { lost, times: Moments::of(told.added), is_touched: false };
+                let mut bin = Bin { lost, times: Moments::of(told.added), ..Bin::default() };
                 if told.is_again || told.from >= ends_at {
                     own.mend(&piece);
                     tally.mend(bin);
                 } else {
-                    bin.is_touched = own.piece(&piece);
+                    own.piece(&piece).mark(&mut bin);
                     tally.push(bin.clone());
                     let in_flight: Vec<u64> = goals.iter().map(|goal| goal.lost_in_flight(told.total)).collect();
                     wants_end |= judge.piece(bin, &in_flight) == Go::Stop;
