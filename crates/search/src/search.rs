@@ -119,6 +119,8 @@ pub struct Search {
     wants_rest: bool,
     /// Loads in a row, on the way up, that our stalls left unknown.
     passed: usize,
+    /// The load that was looked at twice, since the first look lost too much and was not sure.
+    again: Option<f64>,
     /// The load that was held for long, and the last one that was not.
     confirmed: Option<f64>,
     not_confirmed: Option<f64>,
@@ -142,6 +144,7 @@ impl Search {
             trials: Vec::new(),
             wants_rest: false,
             passed: 0,
+            again: None,
             confirmed: None,
             not_confirmed: None,
             beside: Duration::ZERO,

@@ -12,6 +12,8 @@ const UP: f64 = 2.0;
 const UP_MAX: f64 = 16.0;
 /// It goes up by more as long as no more than this is under way: half of what one worker could do.
 const IN_SYSTEM: f64 = 0.5;
+/// Where fewer than so many are allowed to be lost, one that was says nothing.
+const ALLOWED_FEW: f64 = 6.0;
 /// A look that is so near to a load that was too much tells nothing new.
 const UNDER: f64 = 1.2;
 
@@ -44,6 +46,14 @@ impl Search {
             return;
         }
         self.passed = 0;
+        if trial.class == Class::Undecided && trial.is_above && !is_falling {
+            // More requests are surer, and a higher load has them; where there are enough a second look may be better.
+            let has_few = self.has_few(trial);
+            if has_few && at < self.settings.most || !has_few && self.again.replace(at) != Some(at) {
+                self.stage = if has_few { self.up(at, UP) } else { Stage::Doubling { at, is_falling } };
+                return;
+            }
+        }
         self.points.looked(at, trial.class, trial.is_above);
         if self.settings.is_plain && trial.class == Class::Met {
             self.points.close(at, Class::Met);
@@ -60,6 +70,14 @@ impl Search {
             (false, _) if is_falling || at >= self.settings.most => Stage::Between,
             (false, _) => self.up(at, self.growth(trial)),
         };
+    }
+
+    /// What it lost were so few that chance may have done it.
+    fn has_few(&self, trial: &Trial) -> bool {
+        let allowed = |(goal, (share, _)): (usize, &(f64, _))| trial.lost[goal].of as f64 * share;
+        let is_above = |goal: usize, share: f64| trial.lost[goal].share() > share;
+        let above = self.settings.goals.iter().enumerate().filter(|(goal, (share, _))| is_above(*goal, *share));
+        above.map(allowed).fold(f64::INFINITY, f64::min) < ALLOWED_FEW
     }
 
     /// Looks go on above a load that is unknown.

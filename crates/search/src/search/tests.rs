@@ -420,6 +420,34 @@ fn what_our_stalls_leave_open_is_narrowed_from_both_sides() {
     assert!(!again.is_empty() && again.iter().all(|order| order.span_max == order.span), "{again:?}");
 }
 
+/// One lost of a few requests is no reason to look no higher; where there are many, a second look says more.
+#[test]
+fn one_look_that_lost_some_is_not_the_end() {
+    let edge = Edge { at: 9_000.0, fault_above: f64::INFINITY, is_plain: false };
+    let looks = |unlucky: &dyn Fn(&Order) -> bool| {
+        let (found, trials) = run_with(settings(&edge), |order| {
+            let mut outcome = edge.outcome(order);
+            if order.purpose == Purpose::Look && unlucky(order) {
+                // All of one piece, and of many pieces in a row no other.
+                let (mut tally, all) = (Tally::default(), outcome.tally.lost(0).of);
+                tally.extend(&outcome.tally);
+                tally.push(Bin { lost: vec![Lost { lost: all / 60 + 1, of: all / 60 + 1 }], ..Bin::default() });
+                outcome.tally = tally;
+            }
+            outcome
+        });
+        assert!(found.lower.is_some_and(|lower| lower > 8_000.0), "{found:?}");
+        let looks = trials.iter().filter(|trial| trial.order.purpose == Purpose::Look);
+        looks.map(|trial| trial.order.at).collect::<Vec<f64>>()
+    };
+    let plain = looks(&|_| false);
+    let few = looks(&|order| order.at < 50.0);
+    assert!(few.len() <= plain.len() + 3 && few.windows(2).all(|both| both[0] < both[1]), "{few:?}");
+    let many = looks(&|order| order.number == 4);
+    assert_eq!(many[3], many[4], "{many:?}");
+    assert_eq!(many.len(), plain.len() + 1, "{many:?}");
+}
+
 /// Something is told in any case, and whether it is sure.
 #[test]
 fn the_answer_is_one_figure() {
