@@ -27,6 +27,8 @@ pub(crate) fn searched(made: usize) -> Value {
         is_confirmed: made == ALL,
         not_confirmed: None,
         own_limit: None,
+        unknown: None,
+        ran: None,
         limit: "target",
         ended: Ended::Width,
         noise: None,

@@ -104,7 +104,7 @@ fn what_a_reader_must_know_is_said() {
         not_confirmed: Some(12_600.0),
         ..found()
     };
-    let nothing = Found { lower: None, ended: Ended::Least, ..found() };
+    let nothing = Found { lower: None, ran: None, ended: Ended::Least, ..found() };
     let few = Found { ended: Ended::Trials, is_confirmed: false, ..found() };
     for (found, english, chinese) in [
         (&own, "20,000/s could not be tried: the limit was onrush on this machine", "瓶颈是本机上的 onrush"),

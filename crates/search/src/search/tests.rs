@@ -412,7 +412,7 @@ fn what_our_stalls_leave_open_is_narrowed_from_both_sides() {
         outcome
     });
     let (lower, upper) = (found.lower.expect("a bound"), found.upper.expect("a bound"));
-    assert!(lower > 800.0 && lower <= 850.0 && upper >= 1_100.0 && upper < 1_160.0, "{found:?}");
+    assert!(lower > 800.0 && lower <= 850.0 && (1_100.0..1_160.0).contains(&upper), "{found:?}");
     assert_eq!((found.ended, found.answer()), (Ended::Stalls, Some(f64::midpoint(lower, upper))), "{found:?}");
     let spoiled =
         trials.windows(2).filter(|both| both[0].outcome.fault.is_some() && both[0].order.at == both[1].order.at);

@@ -24,7 +24,7 @@ const HITS_SHARE: f64 = 0.9;
 const HITS_SHARE_FEW: f64 = 0.8;
 /// With stalls of our own: so many, in parts of which each commit plays one.
 const STALLED_SEEDS: u64 = 100;
-const STALLED_PARTS: u64 = 10;
+const STALLED_PARTS: u64 = 25;
 
 /// The seeds of a queue that is one of several.
 fn few() -> u64 {

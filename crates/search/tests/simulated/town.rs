@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use driver::sim::{Faults, Host, Network, SimDriver};
 use engine::{SteppedRun, StopHandle};
-use metrics::{Class, Measure, Threshold};
+use metrics::{Class, Measure, Snapshot, Threshold};
 use pacing::Nanos;
 use pacing::change::What;
 use plan::{Arrivals, Flags, Load, Plan, RATE_UNIT, RateStage, UserShape};
@@ -114,6 +114,13 @@ fn plan_of(base: &Plan, wanted: &Wanted, order: &Order, seed: u64) -> Plan {
     plan
 }
 
+fn fault(own: &Own, (goals, tally): (&[Threshold], &Tally), total: &Snapshot, is_open: bool) -> Option<Fault> {
+    let longer_ns = own.longest().as_nanos() as u64;
+    let beyond: Vec<_> = goals.iter().map(|goal| goal.longer_by(longer_ns).lost(total)).collect();
+    let goals = &allowed(goals);
+    own.fault(&Ending { goals, tally, beyond: &beyond, is_open, threads: 1, is_full: false, limit: None })
+}
+
 impl Town {
     fn trial(
         &mut self,
@@ -172,17 +179,7 @@ impl Town {
             }
         }
         let finished = run.finish_run(plan, |_| ControlFlow::Continue(())).expect("a simulated driver works");
-        let longer_ns = own.longest().as_nanos() as u64;
-        let beyond: Vec<_> = goals.iter().map(|goal| goal.longer_by(longer_ns).lost(&finished.total)).collect();
-        let fault = own.fault(&Ending {
-            goals: &allowed(goals),
-            tally: &tally,
-            beyond: &beyond,
-            is_open: !wanted.has_users,
-            threads: 1,
-            is_full: false,
-            limit: None,
-        });
+        let fault = fault(&own, (goals, &tally), &finished.total, !wanted.has_users);
         let times = finished.total.class(Class::Succeeded);
         let response = times.of(Measure::Response);
         let measured = self.network.now().since(began).as_duration().saturating_sub(order.warmup);
