@@ -11,10 +11,11 @@ const BUSY_SEED: u64 = 1;
 /// Inputs for each fuzzer, made by its test.
 const FUZZ_INPUTS: &str = "100000";
 /// What is longer at full length, behind `cargo test --release --package`.
-const LONG: [&[&str]; 8] = [
+const LONG: [&[&str]; 9] = [
     &["engine", "--lib", "swarm"],
     &["cluster", "--lib", "sim"],
     &["search", "--test", "simulated"],
+    &["search", "--test", "theory"],
     &["fuzzers"],
     &["target", "--test", "sums"],
     &["target", "--test", "ruler"],

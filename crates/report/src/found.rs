@@ -111,6 +111,9 @@ pub fn search_value(input: &SearchInput<'_>) -> Value {
         "is_confirmed": found.is_confirmed,
         "not_confirmed": found.not_confirmed,
         "met": found.met,
+        "answer": found.answer(),
+        "ran": found.ran.map(ran),
+        "unknown": found.unknown.map(|one| json!({"at": one.at, "trials": one.trials, "stall_s": one.stall.as_secs_f64()})),
         "own_limit": found.own_limit.map(|(at, fault)| json!({"at": at, "limit": fault.name()})),
         "ended": if input.is_running { "running" } else { found.ended.name() },
         "noise": found.noise.map(both),
@@ -120,6 +123,7 @@ pub fn search_value(input: &SearchInput<'_>) -> Value {
         "recovered_s": found.recovered.map(|span| span.as_secs_f64()),
         "not_recovered_s": found.not_recovered.map(|span| span.as_secs_f64()),
         "law": found.law.map(law),
+        "words": {"open": words::meaning(words::OPEN), "lost": words::meaning(words::LOST)},
         "budget_s": input.budget.as_secs_f64(),
         "took_s": found.took.as_secs_f64(),
         "target": input.target,
@@ -127,6 +131,10 @@ pub fn search_value(input: &SearchInput<'_>) -> Value {
         "trials": input.trials.iter().map(|trial| trial_value(trial, input.goals)).collect::<Vec<_>>(),
         "about": input.about.of_many(input.began_unix),
     })
+}
+
+fn ran(ran: search::Ran) -> Value {
+    json!({"at": ran.at, "span_s": ran.span.as_secs_f64(), "trials": ran.trials, "of": ran.of, "is_met": ran.is_met})
 }
 
 fn law(law: search::Law) -> Value {
@@ -157,6 +165,7 @@ fn trial_value(trial: &Trial, goals: &[String]) -> Value {
         "purpose": trial.order.purpose.name(),
         "class": if outcome.fault.is_some() { "discarded" } else { trial.class.name() },
         "is_above": trial.is_above,
+        "is_piling_up": trial.is_piling_up,
         "began_s": trial.began.as_secs_f64(),
         "measured_s": outcome.measured.as_secs_f64(),
         "done_per_s": outcome.done_per_s,
@@ -165,6 +174,7 @@ fn trial_value(trial: &Trial, goals: &[String]) -> Value {
         "lost": lost,
         "limit": outcome.limit,
         "fault": outcome.fault.map(search::Fault::name),
+        "stall_s": outcome.stall.as_secs_f64(),
         "was_stopped": outcome.was_stopped,
         "recovered_s": trial.recovered.map(|span| span.as_secs_f64()),
         "not_recovered_s": trial.not_recovered.map(|span| span.as_secs_f64()),

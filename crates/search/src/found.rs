@@ -28,6 +28,8 @@ pub enum Ended {
     TooFew,
     /// What this machine can do was reached before the target's limit.
     OwnLimit,
+    /// Our own stalls may be what was lost above its lower bound.
+    Stalls,
 }
 
 impl Ended {
@@ -44,6 +46,7 @@ impl Ended {
             Self::Gone => "gone",
             Self::TooFew => "too_few",
             Self::OwnLimit => "own_limit",
+            Self::Stalls => "stalls",
         }
     }
 }
@@ -81,6 +84,32 @@ pub struct Slower {
     pub last_s: f64,
 }
 
+/// Nobody knows whether a load is held: its trials lost too much, and our own stalls may be why.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Unknown {
+    /// The load.
+    pub at: f64,
+    /// Trials that say nothing.
+    pub trials: usize,
+    /// The longest stall of ours in them.
+    pub stall: Duration,
+}
+
+/// A load that ran and lost nothing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ran {
+    /// The load.
+    pub at: f64,
+    /// How long trials ran that lost nothing.
+    pub span: Duration,
+    /// How many there were.
+    pub trials: usize,
+    /// Of so many with this load.
+    pub of: usize,
+    /// One of them had requests enough to show that the goals are met, by itself.
+    pub is_met: bool,
+}
+
 /// What a search has come to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
@@ -94,6 +123,10 @@ pub struct Found {
     pub not_confirmed: Option<f64>,
     /// What this machine could not do.
     pub own_limit: Option<(f64, Fault)>,
+    /// The lowest load above the lower bound of which our stalls let nobody know anything.
+    pub unknown: Option<Unknown>,
+    /// The highest load that ran without a loss, below what is known to be too much; whether that makes a bound or not.
+    pub ran: Option<Ran>,
     /// The name of what was the limit.
     pub limit: &'static str,
     /// Why it ended.
@@ -119,6 +152,18 @@ pub struct Found {
 }
 
 impl Found {
+    /// The one figure that answers how much the target takes: the middle of the bounds; what was held, where nothing was too much;
+    /// what ran without a loss, where nothing was held.
+    pub fn answer(&self) -> Option<f64> {
+        let middle = self.middle().map(|(middle, _)| middle);
+        middle.or(self.lower).or(self.ran.map(|ran| ran.at))
+    }
+
+    /// Some load met the goals, and that is sure: it was held, or a trial that lost nothing was enough to show it.
+    pub fn has_met(&self) -> bool {
+        self.lower.is_some() || self.ran.is_some_and(|ran| ran.is_met)
+    }
+
     /// The middle of its bounds, and half of their width as a share of it.
     pub fn middle(&self) -> Option<(f64, f64)> {
         let (lower, upper) = (self.lower?, self.upper?);

@@ -15,6 +15,8 @@ pub(crate) struct Allowance {
     pub(crate) share: f64,
     /// The time that an exchange may take, in seconds, of a goal of times.
     pub(crate) limit_s: Option<f64>,
+    /// Whoever holds a load holds it for so long, in seconds.
+    pub(crate) held_s: f64,
 }
 
 /// Whether a trial goes on.
@@ -85,14 +87,19 @@ fn classed(tally: &Tally, goals: &[Allowance], z: f64, in_flight: &[u64]) -> Cla
             continue;
         }
         let bounds = tally.bounds(number, z, more, goal.limit_s);
-        if bounds.low > goal.share {
+        if bounds.low > goal.share || would_miss(tally, goal, z) {
             return Class::Missed;
         }
-        if bounds.high > goal.share {
+        if bounds.high > goal.share || would_miss(tally, goal, 1.0) {
             class = Class::Undecided;
         }
     }
     class
+}
+
+/// If what piles up goes on to, the goal is missed before the load was held for long: a request waits for all that came before it.
+fn would_miss(tally: &Tally, goal: &Allowance, z: f64) -> bool {
+    goal.limit_s.is_some_and(|limit| tally.piles_up(z) * goal.held_s > limit)
 }
 
 /// More was lost than a goal allows, sure or not.

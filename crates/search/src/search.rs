@@ -3,12 +3,16 @@
 //! Call [`Search::next`] for what is to be done, do it, and tell [`Search::heard`] or [`Search::rested`] what came of it, until it is
 //! over. `elapsed` is the time since the beginning of the search on the caller's clock.
 //!
-//! It doubles the load with short looks until one misses, then halves the distance with full trials. A load is a lower bound when
-//! three full trials met the goals together, and at most one of them lost more than is allowed; it is an upper bound as soon as
-//! that is sure. What noise leaves open lies between the bounds. At last the lower bound is held for long. After RFC 9971
-//! (MLRsearch), with intervals that know that one exchange resembles the next.
+//! It raises the load with short looks until one misses, faster as long as next to nothing is under way, then halves the distance with
+//! full trials. A load is a lower bound when three full trials met the goals together, and at most one of them lost more than is
+//! allowed; it is an upper bound as soon as that is sure. What noise leaves open lies between the bounds. At last the lower bound is
+//! held for long. After RFC 9971 (MLRsearch), with intervals that know that one exchange resembles the next.
+//!
+//! A trial that our own stalls spoiled is made again, a few times; then its load is unknown, and no bound. Where nothing was met, more
+//! trials are made with a load that lost nothing rather than with a lower one whose fewer requests prove less.
 
 mod facts;
+mod looks;
 mod points;
 
 use std::time::Duration;
@@ -71,6 +75,10 @@ impl Settings {
     fn span(&self) -> Duration {
         (self.budget / PARTS).clamp(SPAN_MIN, SPAN_MAX)
     }
+
+    fn rounded(&self, at: f64) -> f64 {
+        if self.is_whole { at.round().max(1.0) } else { at }
+    }
 }
 
 /// What is to be done next.
@@ -86,7 +94,7 @@ pub enum Step {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Stage {
-    /// Short looks, each at twice the load of the one before.
+    /// Short looks, each at a higher load than the one before.
     Doubling {
         at: f64,
         is_falling: bool,
@@ -109,6 +117,10 @@ pub struct Search {
     points: Points,
     trials: Vec<Trial>,
     wants_rest: bool,
+    /// Loads in a row, on the way up, that our stalls left unknown.
+    passed: usize,
+    /// The load that was looked at twice, since the first look lost too much and was not sure.
+    again: Option<f64>,
     /// The load that was held for long, and the last one that was not.
     confirmed: Option<f64>,
     not_confirmed: Option<f64>,
@@ -121,7 +133,8 @@ pub struct Search {
 impl Search {
     /// One that has not begun.
     pub fn new(settings: Settings) -> Self {
-        let goals = settings.goals.iter().map(|&(share, limit_s)| Allowance { share, limit_s }).collect();
+        let held_s = (settings.span() * CONFIRMED).as_secs_f64();
+        let goals = settings.goals.iter().map(|&(share, limit_s)| Allowance { share, limit_s, held_s }).collect();
         let at = settings.start.clamp(settings.least, settings.most);
         Self {
             goals,
@@ -130,6 +143,8 @@ impl Search {
             points: Points::default(),
             trials: Vec::new(),
             wants_rest: false,
+            passed: 0,
+            again: None,
             confirmed: None,
             not_confirmed: None,
             beside: Duration::ZERO,
@@ -186,7 +201,7 @@ impl Search {
                     Ok(at) if self.left() >= self.reserve() + self.cost(self.settings.span()) * self.trials_at(at) => {
                         self.stage = Stage::At(at);
                     }
-                    Ok(_) => self.end_of(Ended::Budget),
+                    Ok(_) => self.end_in_time(),
                     Err(ended) => self.end_of(ended),
                 },
                 Stage::Confirming(at) if self.has_time(self.settings.span() * CONFIRMED) => {
@@ -211,10 +226,16 @@ impl Search {
             None => class_of(&outcome.tally, &self.goals),
         };
         let is_above = outcome.is_held.map_or_else(|| is_above(&outcome.tally, &self.goals), |is_held| !is_held);
-        let is_above = is_above && !is_nothing;
+        // What piles up misses a goal before it has lost anything.
+        let is_piling_up = class == Class::Missed && !is_above;
+        let is_above = (is_above || is_piling_up) && !is_nothing;
+        if outcome.fault.is_none() && !is_nothing {
+            self.points.done(order.at, outcome.done_per_s);
+        }
         let lost = (0..self.goals.len()).map(|goal| outcome.tally.lost(goal)).collect();
+        let (recovered, not_recovered) = (None, None);
         let trial =
-            Trial { order: *order, began, lost, class, is_above, recovered: None, not_recovered: None, outcome };
+            Trial { order: *order, began, lost, class, is_above, is_piling_up, recovered, not_recovered, outcome };
         self.wants_rest = is_above && self.settings.least < order.at;
         if trial.outcome.was_stopped {
             self.stage = Stage::Over(Ended::Stopped);
@@ -263,10 +284,12 @@ impl Search {
         };
         let (noise, is_later) = facts::contradiction(&self.trials).unzip();
         let stalls = noise.and_then(|one| facts::stalls(one.missed_at, &self.points));
-        let limit = match (upper, own) {
-            (Some(_), _) => "target",
-            (None, Some((_, fault))) => fault.name(),
-            (None, None) => "unknown",
+        let unknown = self.points.stalled().map(|at| facts::unknown(at, &self.trials));
+        let limit = match (upper, own, unknown) {
+            (Some(_), ..) => "target",
+            (None, Some((_, fault)), _) => fault.limit(),
+            (None, None, Some(_)) => Fault::Stalls.limit(),
+            (None, None, None) => "unknown",
         };
         Found {
             lower,
@@ -274,6 +297,8 @@ impl Search {
             is_confirmed: lower.is_some() && self.confirmed == lower,
             not_confirmed: self.not_confirmed.filter(|at| self.confirmed != Some(*at)),
             own_limit: own.filter(|_| upper.is_none()),
+            unknown,
+            ran: facts::ran(&self.trials, upper),
             limit,
             ended,
             noise,
@@ -286,7 +311,7 @@ impl Search {
             met: self
                 .trials
                 .iter()
-                .filter(|trial| trial.class == Class::Met)
+                .filter(|trial| trial.class == Class::Met && trial.outcome.fault.is_none())
                 .map(|trial| trial.order.at)
                 .max_by(f64::total_cmp),
             took: self.elapsed,
@@ -295,10 +320,11 @@ impl Search {
 
     fn order(&self, at: f64, purpose: Purpose) -> Step {
         let full = self.settings.span();
-        let before = self.points.at(at).map_or(0, |point| point.trials);
+        let (before, has_faults) = self.points.at(at).map_or((0, false), |point| (point.trials, point.has_faults()));
         let (span, span_max) = match purpose {
             Purpose::Look => (full / 2, full / 2),
-            Purpose::Full if before + 1 < TRIALS => (full, full),
+            // What may be spoiled again is not made long.
+            Purpose::Full if before + 1 < TRIALS || has_faults => (full, full),
             Purpose::Full => (full, full * LONGER),
             Purpose::Confirm => (full * CONFIRMED, full * CONFIRMED),
         };
@@ -318,7 +344,8 @@ impl Search {
         let has_found = self.points.lower().is_some_and(|lower| self.confirmed != Some(lower));
         let parts = self.confirm_parts();
         let span = self.settings.span();
-        if has_found && parts > 0 { self.cost(span * parts) + span / WARMUP_PART } else { Duration::ZERO }
+        let margin = if parts > 0 { span / WARMUP_PART } else { Duration::ZERO };
+        if has_found { self.cost(span * parts) + margin } else { margin }
     }
 
     /// Full trials that a load may need, as far as one can know.
@@ -345,44 +372,10 @@ impl Search {
         if self.settings.is_plain { 0 } else { CONFIRMED }
     }
 
-    fn up(&self, at: f64) -> f64 {
-        self.rounded((at * 2.0).min(self.settings.most))
-    }
-
-    fn rounded(&self, at: f64) -> f64 {
-        if self.settings.is_whole { at.round().max(1.0) } else { at }
-    }
-
-    /// A short look.
-    fn looked(&mut self, at: f64, is_falling: bool, trial: &Trial) {
-        if let Some(fault) = trial.outcome.fault {
-            if self.points.fault(at, fault) >= FAULTS_MAX {
-                self.stage = Stage::Between;
-            }
-            return;
-        }
-        self.points.looked(at, trial.class, trial.is_above);
-        if self.settings.is_plain && trial.class == Class::Met {
-            self.points.close(at, Class::Met);
-        }
-        let fails = trial.class == Class::Missed || trial.is_above;
-        self.stage = match (fails, is_falling) {
-            (true, _) if self.points.looked_well().is_some() => Stage::Between,
-            (true, _) if at <= self.settings.least => Stage::Between,
-            (true, _) => {
-                let down = self.rounded((at / 4.0).max(self.settings.least));
-                Stage::Doubling { at: down, is_falling: true }
-            }
-            (false, true) => Stage::Between,
-            (false, false) if at >= self.settings.most => Stage::Between,
-            (false, false) => Stage::Doubling { at: self.up(at), is_falling: false },
-        };
-    }
-
     /// A full trial.
     fn tried(&mut self, at: f64, trial: &Trial) {
         if let Some(fault) = trial.outcome.fault {
-            if self.points.fault(at, fault) >= FAULTS_MAX {
+            if self.points.fault(at, fault, FAULTS_MAX) {
                 self.stage = Stage::Between;
             }
             return;
@@ -406,7 +399,7 @@ impl Search {
     /// The long one.
     fn held(&mut self, at: f64, trial: &Trial) {
         if let Some(fault) = trial.outcome.fault {
-            if self.points.fault(at, fault) >= FAULTS_MAX {
+            if self.points.fault(at, fault, FAULTS_MAX) {
                 self.stage = Stage::Over(self.ended_by(Ended::Width));
             }
             return;
@@ -444,9 +437,22 @@ impl Search {
         };
     }
 
+    /// The time is too short for a bound. What was met is held; where nothing was, all of it is for what may be met.
+    fn end_in_time(&mut self) {
+        let has_some = self.left() >= self.reserve() + self.cost(self.settings.span());
+        match self.points.worth_more(&self.settings) {
+            Some(at) if has_some && self.points.lower().is_none() => self.stage = Stage::At(at),
+            _ => self.end_of(Ended::Budget),
+        }
+    }
+
     fn ended_by(&self, ended: Ended) -> Ended {
-        let is_own = self.points.upper().is_none() && self.points.own_limit().is_some();
-        if is_own && ended != Ended::Budget { Ended::OwnLimit } else { ended }
+        match (self.points.upper(), self.points.own_limit(), self.points.stalled()) {
+            _ if ended == Ended::Budget => ended,
+            (None, Some(_), _) => Ended::OwnLimit,
+            (_, _, Some(_)) if matches!(ended, Ended::Width | Ended::Least | Ended::Noise) => Ended::Stalls,
+            _ => ended,
+        }
     }
 }
 

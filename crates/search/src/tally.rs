@@ -8,6 +8,12 @@ use crate::statistics::{student, variance_of_sum, wilson};
 const SPREAD_MIN: f64 = 1e-3;
 /// The slow ups and downs of times are far from a limit when so many of them do not reach it.
 const FAR: f64 = 5.0;
+/// What is less than so many is no pile.
+const PILE_MIN: f64 = 8.0;
+/// Where requests pile up the last third of the response times is longer than the first by this factor.
+const PILE_SLOWER: f64 = 1.2;
+/// Pieces without a stall of ours that have to be left, so that they tell how alike neighbours are.
+const UNTOUCHED_MIN: usize = 16;
 
 /// Response times, as sums: seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -54,6 +60,19 @@ impl Moments {
     }
 }
 
+/// What came in a piece of time, and how much of it stayed.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Backlog {
+    /// Starts.
+    pub(crate) starts: f64,
+    /// How many more are under way at its end than at its beginning.
+    pub(crate) grown: f64,
+    /// So many of them our own stalls may have added.
+    pub(crate) ours: f64,
+    /// It is the first piece of a trial.
+    pub(crate) is_first: bool,
+}
+
 /// A piece of the time of a trial.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bin {
@@ -61,6 +80,10 @@ pub struct Bin {
     pub lost: Vec<Lost>,
     /// Of what succeeded.
     pub times: Moments,
+    /// A stall of ours was in it, or what runs behind one: its times tell nothing of the target.
+    pub is_touched: bool,
+    /// What piled up, in a load with a rate.
+    pub backlog: Backlog,
 }
 
 /// All pieces of one trial, or of several with the same load.
@@ -86,6 +109,7 @@ impl Tally {
     pub fn mend(&mut self, more: Bin) {
         let Some(last) = self.bins.last_mut() else { return self.bins.push(more) };
         last.times = last.times.with(more.times);
+        last.is_touched |= more.is_touched;
         last.lost.iter_mut().zip(more.lost).for_each(|(lost, more)| *lost = lost.with(more));
     }
 
@@ -112,6 +136,13 @@ impl Tally {
     /// What a goal lost in all.
     pub fn lost(&self, goal: usize) -> Lost {
         self.bins.iter().map(|bin| bin.lost.get(goal).copied().unwrap_or_default()).fold(Lost::default(), Lost::with)
+    }
+
+    /// What a goal lost in some of the pieces; what is behind the last of them counts as that one.
+    pub(crate) fn lost_where(&self, goal: usize, is_counted: &[bool]) -> u64 {
+        let last = is_counted.last().copied().unwrap_or(false);
+        let counted = self.bins.iter().enumerate().filter(|(at, _)| is_counted.get(*at).copied().unwrap_or(last));
+        counted.filter_map(|(_, bin)| bin.lost.get(goal)).map(|lost| lost.lost).sum()
     }
 
     /// Response times of all pieces.
@@ -165,9 +196,34 @@ impl Tally {
         let alike = if alone > 0.0 { (variance / alone).max(1.0) } else { 1.0 };
         let z = student(z, degrees);
         let low = wilson(share, of / alike, z).0;
-        // Few losses, or none, do not tell how alike neighbours are: then response times do.
-        let alike = alike.max(self.likeness_of_times(limit_s));
+        // Few losses, or none, do not tell how alike neighbours are: then response times do. Of failures they say nothing.
+        let alike = limit_s.map_or(alike, |limit_s| alike.max(self.untouched().likeness_of_times(limit_s)));
         Bounds { low, high: wilson(share, of / alike, z).1 }
+    }
+
+    /// The share of what comes that piles up, at least, at `z` of the normal distribution; without what our stalls may have added.
+    /// Nothing where response times do not grow with it: what takes long has many under way, and no more than that.
+    pub(crate) fn piles_up(&self, z: f64) -> f64 {
+        let sum = |of: fn(&Backlog) -> f64| self.bins.iter().map(|bin| of(&bin.backlog)).sum::<f64>();
+        let (starts, grown, ours) = (sum(|one| one.starts), sum(|one| one.grown), sum(|one| one.ours));
+        if starts <= 0.0 || grown - ours < PILE_MIN || !self.gets_slower() {
+            return 0.0;
+        }
+        let mean = grown / self.bins.len() as f64;
+        let values: Vec<f64> = self.bins.iter().map(|bin| bin.backlog.grown - mean).collect();
+        let Some((variance, degrees)) = variance_of_sum(&values) else { return 0.0 };
+        ((grown - ours - student(z, degrees) * variance.sqrt()) / starts).max(0.0)
+    }
+
+    /// Trial by trial, the last third of the times against the first.
+    fn gets_slower(&self) -> bool {
+        let (mut first, mut last) = (Moments::default(), Moments::default());
+        for trial in self.bins.chunk_by(|_, next| !next.backlog.is_first) {
+            let third = trial.len() / 3;
+            let times = |bins: &[Bin]| bins.iter().map(|bin| bin.times).fold(Moments::default(), Moments::with);
+            (first, last) = (first.with(times(&trial[..third])), last.with(times(&trial[trial.len() - third..])));
+        }
+        first.count > 0.0 && last.count > 0.0 && last.mean() > PILE_SLOWER * first.mean()
     }
 
     fn residuals(&self, goal: usize, share: f64) -> impl Iterator<Item = f64> + '_ {
@@ -177,6 +233,15 @@ impl Tally {
         })
     }
 
+    /// Without the pieces that our stalls touched, where enough are left.
+    fn untouched(&self) -> std::borrow::Cow<'_, Self> {
+        let left = || self.bins.iter().filter(|bin| !bin.is_touched);
+        match left().count() {
+            count if count == self.len() || count < UNTOUCHED_MIN => std::borrow::Cow::Borrowed(self),
+            _ => std::borrow::Cow::Owned(Self { bins: left().cloned().collect() }),
+        }
+    }
+
     /// How far the sum of the response times of each piece is from what the mean makes of it.
     fn deviations(&self, mean: f64) -> Vec<f64> {
         self.bins.iter().map(|bin| bin.times.sum - mean * bin.times.count).collect()
@@ -184,7 +249,7 @@ impl Tally {
 
     /// How many response times in a row say as much as one that is independent of the others. 1 where their slow ups and downs are
     /// so small that they do not come near the limit.
-    fn likeness_of_times(&self, limit_s: Option<f64>) -> f64 {
+    fn likeness_of_times(&self, limit_s: f64) -> f64 {
         let times = self.times();
         let (mean, variance) = (times.mean(), times.variance());
         if variance.sqrt() <= SPREAD_MIN * mean {
@@ -195,8 +260,7 @@ impl Tally {
         // The spread of the means of as long batches as there are.
         let in_batch = times.count / (degrees + 1) as f64;
         let slow = (variance * alike / in_batch).sqrt();
-        let is_far = limit_s.is_some_and(|limit| times.most + FAR * slow < limit);
-        if is_far { 1.0 } else { alike }
+        if times.most + FAR * slow < limit_s { 1.0 } else { alike }
     }
 
     /// The mean response time, and its standard error; `None` of too little.

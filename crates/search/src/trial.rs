@@ -70,8 +70,10 @@ impl Class {
 /// What was the limit of a trial that proves nothing of the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Our threads were late.
+    /// Our threads could not do it.
     Generator,
+    /// Our threads stood still now and then, and that may be what it lost, or what helped it.
+    Stalls,
     /// This machine had no local port or no descriptor left.
     PortsOrDescriptors,
     /// The network interface was full.
@@ -81,10 +83,18 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// The name that the limit of a run has.
+    /// A stable name for reports.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Generator => "generator",
+            Self::Stalls => "stalls",
+            _ => self.limit(),
+        }
+    }
+
+    /// The name that the limit of a run has.
+    pub fn limit(self) -> &'static str {
+        match self {
+            Self::Generator | Self::Stalls => "generator",
             Self::PortsOrDescriptors => "ports_or_descriptors",
             Self::Link => "link",
             Self::Users => "users",
@@ -99,6 +109,8 @@ pub struct Outcome {
     pub tally: crate::Tally,
     /// It proves nothing of the target.
     pub fault: Option<Fault>,
+    /// The longest stall of ours in it.
+    pub stall: Duration,
     /// How long it was measured.
     pub measured: Duration,
     /// Exchanges that ended, a second.
@@ -134,6 +146,8 @@ pub struct Trial {
     pub class: Class,
     /// It lost more than a goal allows, whether that is sure or not.
     pub is_above: bool,
+    /// It lost no more than is allowed, but requests piled up so fast that it would have.
+    pub is_piling_up: bool,
     /// How long the target needed afterwards until it was as before; `None` when nobody looked.
     pub recovered: Option<Duration>,
     /// It was not as before after this time, and nobody waited any longer.

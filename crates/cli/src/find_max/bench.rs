@@ -5,14 +5,14 @@ use std::time::Duration;
 use engine::{Control, Limit, RunError, StopHandle};
 use figures::Run;
 use history::Runs;
-use metrics::{Measure, Snapshot};
+use metrics::Measure;
 use pacing::Nanos;
 use pacing::change::What;
 use plan::{
     Arrivals, ConnectionCount, Load as Amount, OPEN_CONNECTIONS_MAX, Plan, RATE_UNIT, RateStage, Scenario, UserShape,
 };
 use report::{Language, Varied};
-use search::{Bin, Fault, Go, Judge, Moments, Order, Outcome, Tally};
+use search::{Bin, Ending, Fault, Go, Judge, Moments, Order, Outcome, Own, Piece, Tally};
 
 use super::Trials;
 use super::goals::Goals;
@@ -28,10 +28,8 @@ const LOOK_MAX: Duration = Duration::from_secs(5);
 const RESTED: f64 = 2.0;
 /// Below this, times are as they were.
 const RESTED_MIN: f64 = 0.002;
-/// Starts that are later than this part of what a goal allows are our doing as much as the target's.
-const LATE_PART: u64 = 10;
-/// So much of what may be lost may be our own doing.
-const OWN_SHARE_MAX: f64 = 0.5;
+/// A thread that wanted all of its core, or had none, for this share of its time had no time left.
+const FULL_SHARE: f64 = 0.2;
 /// What is in flight at the end of a trial has this many times as long as a goal allows.
 const GRACE: u32 = 2;
 
@@ -47,16 +45,6 @@ pub(super) struct Bench {
     target: String,
     /// Mean response time of a target that has nothing else to do, in seconds.
     alone_s: f64,
-}
-
-/// What of a trial was our own doing.
-#[derive(Default)]
-struct Own {
-    /// Exchanges that lived through a stall of ours.
-    covered: u64,
-    /// Starts that were later than a part of what a goal allows.
-    late: u64,
-    ended: u64,
 }
 
 /// All loads are of users.
@@ -202,19 +190,6 @@ impl Bench {
     pub(super) fn scenarios(&self) -> usize {
         self.parts.len()
     }
-
-    /// What of a trial was our own doing may be what it lost: then it proves nothing. Where it lost little all the same, it proves
-    /// what it would without: response times of starts that were due are longer for it, and never shorter.
-    fn is_ours(&self, own: &Own, tally: &Tally) -> bool {
-        let Some((_, share)) = self.goals.tightest() else { return false };
-        let most = own.covered.max(own.late) as f64;
-        let is_much = most > OWN_SHARE_MAX * share * own.ended.max(1) as f64;
-        let may_hide = self.varied == Varied::Users || !self.goals.are_of_responses();
-        let allowed = self.goals.allowed();
-        let has_lost =
-            || allowed.iter().enumerate().any(|(goal, (share, _))| tally.lost(goal).share() > OWN_SHARE_MAX * share);
-        is_much && (may_hide || has_lost())
-    }
 }
 
 /// Why a trial says nothing of the target, by who was its limit.
@@ -288,18 +263,27 @@ impl Trials for Bench {
     fn trial(&mut self, order: &Order, mut judge: Judge, stop: &StopHandle) -> Result<Outcome, RunError> {
         let plan = self.plan_of(order);
         let (mut tally, mut is_ended, mut own) = (Tally::default(), false, Own::default());
+        let mut beyond = Vec::new();
         // Nothing is started from then on.
         let mut ends_at = Nanos::from(order.span_max);
-        let late_ns = self.goals.tightest().map_or(u64::MAX, |(limit, _)| limit / LATE_PART);
         let name = format!("{:02}", order.number);
         let scenarios = plan.scenarios.len();
         let shown = plan.clone();
         let measured = self.quiet.measure(plan, (&self.prepared, &name), stop, |told, control| {
             let lost = self.goals.lost(&shown, told.added, |scenario| told.scenarios[scenario].added);
-            let bin = Bin { lost, times: Moments::of(told.added) };
-            own.see(told.added, late_ns);
+            let mut bin = Bin { lost, times: Moments::of(told.added), ..Bin::default() };
+            let in_flight = told.total.gauges.in_flight.response.count();
+            let piece = Piece::of(told.added, in_flight, order.bin);
             // What ends behind the end belongs to the last piece of it.
-            if told.is_again || told.from >= ends_at {
+            let is_behind = told.is_again || told.from >= ends_at;
+            if is_behind {
+                own.mend(&piece);
+            } else {
+                own.piece(&piece).mark(&mut bin);
+            }
+            let longer = self.goals.longer_by(own.longest());
+            beyond = longer.lost(&shown, told.total, |scenario| told.scenarios[scenario].total);
+            if is_behind {
                 return tally.mend(bin);
             }
             tally.push(bin.clone());
@@ -312,7 +296,17 @@ impl Trials for Bench {
         let run = &measured.run;
         let response = run.recorded.succeeded.of(Measure::Response);
         let limit = run.verdict.limit;
-        let fault = fault_of(limit, self.varied).or_else(|| self.is_ours(&own, &tally).then_some(Fault::Generator));
+        let fault = own.fault(&Ending {
+            goals: &self.goals.allowed(),
+            tally: &tally,
+            beyond: &beyond,
+            is_open: matches!(self.varied, Varied::Rate { .. }),
+            threads: run.threads,
+            is_full: is_full(run),
+            limit: fault_of(limit, self.varied),
+        });
+        // A run whose workers were lost is no trial.
+        let fault = fault.or_else(|| (limit == Limit::Workers).then_some(Fault::Generator));
         let span = run.started_for.as_secs_f64();
         Ok(Outcome {
             tally,
@@ -321,7 +315,8 @@ impl Trials for Bench {
             done_per_s: if span > 0.0 { run.tally.finished() as f64 / span } else { 0.0 },
             p50_ns: response.quantile(0.5),
             p99_ns: response.quantile(0.99),
-            limit: fault.map_or(limit.name(), Fault::name),
+            stall: own.stall_max(),
+            limit: fault.map_or(limit.name(), Fault::limit),
             kept_as: measured.kept_as,
             was_stopped: false,
             is_gone: run.tally.connections_established() == 0 && run.tally.failed > 0,
@@ -335,13 +330,11 @@ impl Trials for Bench {
     }
 }
 
-impl Own {
-    fn see(&mut self, added: &Snapshot, late_ns: u64) {
-        let all = added.all();
-        self.covered += added.covered_count();
-        self.late += all.of(Measure::Lateness).count_between(late_ns, u64::MAX);
-        self.ended += added.counts.finished();
-    }
+/// A thread of ours had no time left.
+fn is_full(run: &Run) -> bool {
+    let is_it =
+        |spent: &engine::ShardUse| spent.saturated_share() >= FULL_SHARE || spent.run_delay_share() >= FULL_SHARE;
+    run.shards.iter().any(is_it)
 }
 
 /// Nothing more is started: what the trial shows is sure. From when on; `None` where it is over by itself.

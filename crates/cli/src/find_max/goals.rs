@@ -51,15 +51,10 @@ impl Goals {
         self.all.iter().filter_map(Threshold::limit_ns).max().map(std::time::Duration::from_nanos)
     }
 
-    /// The goal of a time that allows least: how long it is, in nanoseconds, and the share that may be longer.
-    pub(super) fn tightest(&self) -> Option<(u64, f64)> {
-        let all = self.all.iter().filter_map(|goal| Some((goal.limit_ns()?, goal.lost_share_max()?)));
-        all.min_by_key(|(limit, _)| *limit)
-    }
-
-    /// Each goal of times is of response times.
-    pub(super) fn are_of_responses(&self) -> bool {
-        self.all.iter().all(|goal| goal.limit_ns().is_none() || goal.is_of_response())
+    /// The same goals with times that are longer by this.
+    pub(super) fn longer_by(&self, by: std::time::Duration) -> Self {
+        let by = u64::try_from(by.as_nanos()).unwrap_or(u64::MAX);
+        Self { all: self.all.iter().map(|goal| goal.longer_by(by)).collect(), texts: self.texts.clone() }
     }
 
     /// What was lost, goal by goal. `of`: what was seen of each scenario.

@@ -83,12 +83,13 @@ impl HeldBench {
             tally,
             // What was held was held, whoever was busy with it.
             fault: fault.filter(|_| !is_held),
+            stall: std::time::Duration::ZERO,
             measured: held.wall.as_duration(),
             done_per_s: open as f64,
             p50_ns: held.answered.quantile(0.5),
             p99_ns: held.answered.quantile(0.99),
             limit: match fault {
-                Some(fault) if !is_held => fault.name(),
+                Some(fault) if !is_held => fault.limit(),
                 _ if is_held => "plan_kept",
                 _ => "target",
             },

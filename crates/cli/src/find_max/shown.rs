@@ -83,7 +83,7 @@ impl Shown {
         let (value, screen) = (self.value(search, Some(took)), self.whole.screen);
         let page = report::search_html(&value, screen.language);
         let exit = self.whole.over(&value, || report::search_text(&value, screen), &page);
-        match (exit, value["lower"].is_number()) {
+        match (exit, search.found().has_met()) {
             (Exit::Done, false) => Exit::Unmet,
             (exit, _) => exit,
         }

@@ -27,6 +27,8 @@ pub(crate) fn searched(made: usize) -> Value {
         is_confirmed: made == ALL,
         not_confirmed: None,
         own_limit: None,
+        unknown: None,
+        ran: None,
         limit: "target",
         ended: Ended::Width,
         noise: None,
@@ -70,5 +72,6 @@ fn trial(place: usize) -> Trial {
         ..Outcome::default()
     };
     let (began, is_above) = (span * place as u32, lost.share() > 0.01);
-    Trial { order, began, outcome, lost: vec![lost], class, is_above, recovered: None, not_recovered: None }
+    let (recovered, not_recovered, is_piling_up) = (None, None, false);
+    Trial { order, began, outcome, lost: vec![lost], class, is_above, is_piling_up, recovered, not_recovered }
 }

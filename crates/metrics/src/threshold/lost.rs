@@ -66,6 +66,13 @@ impl Threshold {
         matches!(self.subject, Subject::Time(..)).then_some(self.limit as u64)
     }
 
+    /// The same with a time that is longer by so many nanoseconds; one that is of no time stays as it is.
+    #[must_use]
+    pub fn longer_by(&self, ns: u64) -> Self {
+        let more = if self.limit_ns().is_some() { ns as f64 } else { 0.0 };
+        Self { limit: self.limit + more, ..self.clone() }
+    }
+
     /// What was lost of what was seen.
     pub fn lost(&self, seen: &Snapshot) -> Lost {
         match self.subject {

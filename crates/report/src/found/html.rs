@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::chart::drawing;
-use super::words::{class, ended, figure, law, limit, purpose, result, shown_by, took, warnings};
+use super::words::{class, ended, explained, fault, figure, law, limit, purpose, result, shown_by, took, warnings};
 use crate::Language;
 use crate::format::{count, time};
 use crate::html::{Cell, Markup, plain_page};
@@ -94,10 +94,19 @@ fn trials(report: &Value, page: &mut Markup, language: Language) {
             Cell::Figure(at("p99_s")),
             Cell::Figure(lost.join("; ")),
             Cell::Words(class(trial, language).to_owned()),
-            Cell::Words(limit(trial["limit"].as_str().unwrap_or_default(), language).to_owned()),
+            Cell::Words(why(trial, language).to_owned()),
             Cell::Words(trial["run"].as_str().unwrap_or("-").to_owned()),
         ]
     });
     let rows: Vec<Vec<Cell>> = rows.collect();
     page.table(pick("Trials in their order", "按先后顺序"), &heads, &rows);
+    if report["on"] != "connections" {
+        page.element("p", &explained(report, language));
+    }
+}
+
+/// Why a trial does not count, or else who was its limit.
+fn why(trial: &Value, language: Language) -> &'static str {
+    let limit = || limit(trial["limit"].as_str().unwrap_or_default(), language);
+    trial["fault"].as_str().map_or_else(limit, |name| fault(name, language))
 }

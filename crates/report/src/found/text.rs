@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::words::{class, ended, figure, law, limit, purpose, result, shown_by, took, warnings};
+use super::words::{class, ended, explained, fault, figure, law, limit, purpose, result, shown_by, took, warnings};
 use crate::format::{Align, counted, pad, span, time};
 use crate::page::Page;
 use crate::screen::{Paint, Screen};
@@ -48,7 +48,7 @@ pub fn search_row(trial: &Value, screen: &Screen) -> String {
         format!("{:.2}%", lost * 100.0),
     ];
     let text = class(trial, language);
-    let why = trial["fault"].as_str().map_or(String::new(), |name| format!(" ({})", limit(name, language)));
+    let why = trial["fault"].as_str().map_or(String::new(), |name| format!(" ({})", fault(name, language)));
     let paint = match trial["class"].as_str().unwrap_or_default() {
         "met" => Paint::Good,
         "missed" => Paint::Bad,
@@ -61,6 +61,10 @@ pub fn search_row(trial: &Value, screen: &Screen) -> String {
 pub fn search_text(report: &Value, screen: Screen) -> String {
     let mut page = Page::new(screen);
     let language = screen.language;
+    if report["on"] != "connections" && report["trials"].as_array().is_some_and(|trials| !trials.is_empty()) {
+        page.text.push_str(&explained(report, language));
+        page.text.push('\n');
+    }
     page.text.push('\n');
     page.painted(language.pick("Maximum", "最大负载"), &result(report, language), Paint::Strong);
     let goals: Vec<String> =

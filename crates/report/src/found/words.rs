@@ -5,6 +5,28 @@ use serde_json::Value;
 use crate::Language;
 use crate::format::{count, counted, span, time};
 
+/// What the words of the table of trials mean.
+pub(super) const LOST: (&str, &str) = (
+    "lost: requests that missed a goal (too slow, or no answer; failures have a goal of their own)",
+    "损失：未达到目标的请求（太慢或没有响应；失败另有目标）",
+);
+pub(super) const OPEN: (&str, &str) = (
+    "open: too few requests, or too uneven ones, to be sure whether the goals are met",
+    "未定：请求太少或波动太大，还不能确定是否达到目标",
+);
+
+/// For programs: without the word itself.
+pub(super) fn meaning((text, _): (&'static str, &str)) -> &'static str {
+    text.split_once(": ").map_or(text, |(_, meaning)| meaning)
+}
+
+/// Both in one line, where the table has them.
+pub(super) fn explained(report: &Value, language: Language) -> String {
+    let has_open = report["trials"].as_array().into_iter().flatten().any(|trial| trial["class"] == "undecided");
+    let says = |(en, zh): (&'static str, &'static str)| language.pick(en, zh);
+    if has_open { format!("{}{}{}", says(LOST), language.pick("; ", "；"), says(OPEN)) } else { says(LOST).to_owned() }
+}
+
 /// A load with its unit: `12,400/s`, `50 users`.
 pub(super) fn load(at: f64, report: &Value, language: Language) -> String {
     let unit = report["unit"].as_str().unwrap_or_default();
@@ -41,10 +63,20 @@ pub(super) fn purpose(trial: &Value, language: Language) -> &'static str {
 pub(super) fn class(trial: &Value, language: Language) -> &'static str {
     match trial["class"].as_str().unwrap_or_default() {
         "met" => language.pick("met", "达到"),
+        "missed" if trial["is_piling_up"] == true => language.pick("missed, requests pile up", "未达到，请求不断积压"),
         "missed" => language.pick("missed", "未达到"),
+        "discarded" if trial["fault"] == "stalls" => language.pick("unknown", "未知"),
         "discarded" => language.pick("discarded", "作废"),
         _ if trial["is_above"] == true => language.pick("open, too much lost", "未定，超出目标"),
         _ => language.pick("open", "未定"),
+    }
+}
+
+/// Why a trial does not count.
+pub(super) fn fault(name: &str, language: Language) -> &'static str {
+    match name {
+        "stalls" => language.pick("onrush itself stood still", "onrush 自身停顿"),
+        _ => limit(name, language),
     }
 }
 
@@ -78,10 +110,15 @@ pub(super) fn result(report: &Value, language: Language) -> String {
             format!("at least {}, which was held; nothing higher was shown to be too much", shown(lower)),
             format!("至少 {}（可以承受）；没有证明更高的负载会超出目标", shown(lower)),
         ),
+        (None, Some(upper), _) if report["ran"].is_object() => language.pick(
+            format!("{}; {} was too much", ran(report, language), shown(upper)),
+            format!("{}；{} 超出目标", ran(report, language), shown(upper)),
+        ),
         (None, Some(upper), _) => language.pick(
             format!("below {}, which was too much; no load was shown to be held", shown(upper)),
             format!("低于 {}（超出目标）；没有证明任何负载可以承受", shown(upper)),
         ),
+        _ if report["ran"].is_object() => ran(report, language),
         _ => match number("met") {
             Some(met) => language.pick(
                 format!("no bound was found; {} met the goals in a single trial, and three are wanted", shown(met)),
@@ -89,6 +126,26 @@ pub(super) fn result(report: &Value, language: Language) -> String {
             ),
             None => language.pick("nothing was found".to_owned(), "没有得到结果".to_owned()),
         },
+    }
+}
+
+/// The highest load that ran without a loss, and how sure that is.
+fn ran(report: &Value, language: Language) -> String {
+    let ran = &report["ran"];
+    let load = load(ran["at"].as_f64().unwrap_or(0.0), report, language);
+    let tenths = (ran["span_s"].as_f64().unwrap_or(0.0) * 10.0).round() as u64;
+    let span = span(core::time::Duration::from_millis(tenths * 100));
+    let (good, of) = (ran["trials"].as_u64().unwrap_or(0), ran["of"].as_u64().unwrap_or(0));
+    let trials = counted(of, "trial");
+    match ran["is_met"] == true {
+        true => language.pick(
+            format!("{load} ran {span} without a loss and met the goals; not confirmed: {good} of {trials}"),
+            format!("{load} 运行了 {span}，没有损失，达到目标；尚未确认：{of} 次测试中有 {good} 次"),
+        ),
+        false => language.pick(
+            format!("{load} ran {span} without a loss; not confirmed: {good} of {trials}"),
+            format!("{load} 运行了 {span}，没有损失；尚未确认：{of} 次测试中有 {good} 次"),
+        ),
     }
 }
 
@@ -131,6 +188,10 @@ pub(super) fn ended(report: &Value, language: Language) -> String {
             "nothing was lost, but there were too few requests to be sure; give it more --budget, or a lower percentile".to_owned(),
             "没有损失，但请求太少，无法确定；请用 --budget 延长，或使用较低的百分位".to_owned(),
         ),
+        "stalls" => language.pick(
+            "onrush itself stood still too often to tell more; take other work off this machine, or give it more cores".to_owned(),
+            "onrush 自身停顿太多，无法得出更多结论；请减少本机上的其他工作，或增加 CPU 核".to_owned(),
+        ),
         "own_limit" => language.pick(
             "this machine can do no more: more cores, or onrush on several machines".to_owned(),
             "本机已到上限：请增加 CPU 核，或在多台机器上运行 onrush".to_owned(),
@@ -153,6 +214,23 @@ pub(super) fn warnings(report: &Value, language: Language) -> Vec<String> {
             format!("{} 无法测试：瓶颈是{who}，因此不能说明被测服务的上限", shown(&own["at"])),
         ));
     }
+    if let Some(unknown) = report["unknown"].as_object() {
+        let (at, trials) = (shown(&unknown["at"]), unknown["trials"].as_u64().unwrap_or(0));
+        let stall = time(unknown["stall_s"].as_f64().unwrap_or(0.0) * 1e9);
+        all.push(language.pick(
+            format!(
+                "whether {at} is held is not known: what was lost in {} may be our own doing, for onrush stood still for up to {stall}",
+                counted(trials, "trial")
+            ),
+            format!("{at} 是否可以承受尚不清楚：{trials} 次测试中的损失可能由 onrush 自己造成，它停顿过（最长 {stall}）"),
+        ));
+    }
+    // Where nothing was held the result says it already.
+    let number = |value: &Value| value.as_f64();
+    let (ran_at, lower) = (number(&report["ran"]["at"]), number(&report["lower"]));
+    if lower.zip(ran_at).is_some_and(|(lower, ran)| ran > lower) {
+        all.push(ran(report, language));
+    }
     if report["not_confirmed"].is_number() {
         let at = shown(&report["not_confirmed"]);
         all.push(language.pick(
@@ -161,7 +239,16 @@ pub(super) fn warnings(report: &Value, language: Language) -> Vec<String> {
         ));
     }
     if report["on"] != "connections" && report["lower"].is_number() && report["is_confirmed"] == false {
-        all.push(if report["ended"] == "trials" {
+        let held = report["trials"].as_array().into_iter().flatten();
+        let is_spoiled = held.filter(|trial| trial["purpose"] == "confirm").any(|trial| trial["class"] == "discarded");
+        all.push(if is_spoiled {
+            language
+                .pick(
+                    "it was held for long, but onrush could not follow, so that says nothing",
+                    "长时间保持时 onrush 自身未能跟上，因此不能说明问题",
+                )
+                .to_owned()
+        } else if report["ended"] == "trials" {
             language
                 .pick("no trial was left to hold the load for long", "没有剩余的测试次数来长时间保持该负载")
                 .to_owned()

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use super::Points;
-use crate::found::{Noise, Slower, Stalls};
+use crate::found::{Noise, Ran, Slower, Stalls, Unknown};
 use crate::law::Law;
 use crate::tally::Tally;
-use crate::trial::{Class, Purpose, Trial};
+use crate::trial::{Class, Fault, Purpose, Trial};
 
 /// A load that met its goals is higher than one that missed by this factor: then noise is no matter of a few percent.
 const HIGHER: f64 = 1.3;
@@ -67,6 +67,33 @@ pub(super) fn stalls(at: f64, points: &Points) -> Option<Stalls> {
         is_it.then_some(Stalls { at: point.at, pieces: pieces.len(), of, bin: point.bin })
     };
     (0..point.tally.goals()).find_map(stalls_of)
+}
+
+/// What our stalls spoiled with a load.
+pub(super) fn unknown(at: f64, trials: &[Trial]) -> Unknown {
+    let spoiled = || trials.iter().filter(|trial| trial.order.at == at && trial.outcome.fault == Some(Fault::Stalls));
+    let stall = spoiled().map(|trial| trial.outcome.stall).max().unwrap_or_default();
+    Unknown { at, trials: spoiled().count(), stall }
+}
+
+/// The highest load, below the upper bound, with a trial that lost nothing and showed that its goals are met; without one, that lost
+/// nothing. How long such trials were in all, and how many of all.
+pub(super) fn ran(trials: &[Trial], upper: Option<f64>) -> Option<Ran> {
+    let is_good = |trial: &&Trial| {
+        let is_nothing = trial.outcome.fault.is_some() || trial.outcome.is_gone || trial.class == Class::Missed;
+        let has_lost = trial.lost.iter().any(|lost| lost.lost > 0) || trial.lost.iter().all(|lost| lost.of == 0);
+        !is_nothing && !has_lost && upper.is_none_or(|upper| trial.order.at < upper)
+    };
+    let good = || trials.iter().filter(is_good);
+    let highest = |is_met: bool| {
+        let some = good().filter(|trial| !is_met || trial.class == Class::Met);
+        some.map(|trial| trial.order.at).max_by(f64::total_cmp)
+    };
+    let at = highest(true).or_else(|| highest(false))?;
+    let there = || good().filter(|trial| trial.order.at == at);
+    let of = trials.iter().filter(|trial| trial.order.at == at).count();
+    let is_met = there().any(|trial| trial.class == Class::Met);
+    Some(Ran { at, span: there().map(|trial| trial.outcome.measured).sum(), trials: there().count(), of, is_met })
 }
 
 /// The target became slower in the time of a long trial.

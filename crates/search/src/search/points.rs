@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{OWN_WIDTH, OwnLimit, Settings, WIDTH};
+use super::{FAULTS_MAX, OWN_WIDTH, OwnLimit, Settings, WIDTH};
 use crate::found::Ended;
 use crate::search::DOWN;
 use crate::tally::Tally;
@@ -10,6 +10,10 @@ use crate::trial::{Class, Fault};
 
 /// A load that looked well is not tried itself as long as there is room between it and one that did not.
 const NEAR: f64 = 1.15;
+/// A load that lost no more than this part of what is allowed, and is open, needs more requests and not fewer.
+const LITTLE: f64 = 0.05;
+/// Of what a full trial sends, this many have to be allowed to be lost: where it is fewer, not even none that is lost proves anything.
+const ALLOWED_MIN: f64 = 6.0;
 
 /// A load, and what full trials have shown of it.
 #[derive(Clone, Debug, Default)]
@@ -19,11 +23,34 @@ pub(super) struct Point {
     pub(super) trials: usize,
     /// How many of them lost more than is allowed.
     pub(super) above: usize,
+    /// Trials in a row that proved nothing, and all of them.
     faults: usize,
+    faults_all: usize,
     /// The length of a piece of its time.
     pub(super) bin: Duration,
     /// What it came to.
     pub(super) class: Option<Class>,
+    /// Nobody knows what it would come to, for this reason.
+    unknown: Option<Fault>,
+}
+
+impl Point {
+    /// It had so few requests that it can hardly have been shown to be met.
+    fn has_few(&self, goals: &[(f64, Option<f64>)]) -> bool {
+        let allowed = |(goal, (share, _)): (usize, &(f64, _))| self.tally.lost(goal).of as f64 * share;
+        goals.iter().enumerate().filter(|(_, (share, _))| *share > 0.0).any(|goal| allowed(goal) < 3.0 * ALLOWED_MIN)
+    }
+
+    /// Trials with it proved nothing.
+    pub(super) fn has_faults(&self) -> bool {
+        self.faults_all > 0
+    }
+
+    /// It lost so little that only more requests are missing.
+    fn is_promising(&self, goals: &[(f64, Option<f64>)]) -> bool {
+        let is_little = |(goal, (share, _)): (usize, &(f64, _))| self.tally.lost(goal).share() <= share * LITTLE;
+        self.class == Some(Class::Undecided) && goals.iter().enumerate().all(is_little)
+    }
 }
 
 /// All of them.
@@ -33,7 +60,8 @@ pub(super) struct Points {
     all: Vec<Point>,
     /// Short looks: the load, and whether it may be met.
     looks: Vec<(f64, bool)>,
-    own_limit: Option<OwnLimit>,
+    /// What ends a second for each unit of the load, at most.
+    per_unit: f64,
 }
 
 impl Points {
@@ -51,11 +79,17 @@ impl Points {
 
     /// A short look.
     pub(super) fn looked(&mut self, at: f64, class: Class, is_above: bool) {
-        self.entry(at).faults = 0;
+        let point = self.entry(at);
+        (point.faults, point.unknown) = (0, None);
         self.looks.push((at, class != Class::Missed && !is_above));
         if class == Class::Missed {
             self.entry(at).class = Some(Class::Missed);
         }
+    }
+
+    /// The lowest load that is known to be too much, or looked so.
+    pub(super) fn too_much(&self) -> Option<f64> {
+        self.top().into_iter().chain(self.looked_badly()).min_by(f64::total_cmp)
     }
 
     /// A full trial.
@@ -64,24 +98,42 @@ impl Points {
         point.bin = bin;
         point.tally.extend(tally);
         point.trials += 1;
-        point.faults = 0;
+        (point.faults, point.unknown) = (0, None);
         point.above += usize::from(is_above);
         point
     }
 
-    /// A trial that proved nothing; how many did at this load.
-    pub(super) fn fault(&mut self, at: f64, fault: Fault) -> usize {
+    /// A trial that proved nothing; whether nobody will know what this load comes to, since there were `most` in a row.
+    pub(super) fn fault(&mut self, at: f64, fault: Fault, most: usize) -> bool {
         let point = self.entry(at);
-        point.faults += 1;
-        let faults = point.faults;
-        if faults >= super::FAULTS_MAX && self.own_limit.is_none_or(|(own, _)| at < own) {
-            self.own_limit = Some((at, fault));
+        (point.faults, point.faults_all) = (point.faults + 1, point.faults_all + 1);
+        // Now and then one is good, and the load is still not worth the time.
+        let is_over = point.faults >= most || point.faults_all >= 2 * FAULTS_MAX + point.trials;
+        if is_over {
+            (point.faults, point.unknown) = (0, Some(fault));
         }
-        faults
+        is_over
+    }
+
+    /// So much ended a second with a load.
+    pub(super) fn done(&mut self, at: f64, per_s: f64) {
+        self.per_unit = self.per_unit.max(per_s / at);
     }
 
     pub(super) fn close(&mut self, at: f64, class: Class) {
-        self.entry(at).class = Some(class);
+        let point = self.entry(at);
+        (point.class, point.unknown) = (Some(class), None);
+    }
+
+    /// It was not tried, or not to its end.
+    fn is_new(&self, at: f64) -> bool {
+        self.at(at).is_none_or(|point| point.class.is_none() && point.unknown.is_none())
+    }
+
+    /// The lowest load above another that nobody knows, for such a reason.
+    fn unknown_above(&self, than: f64, is: impl Fn(Fault) -> bool) -> Option<OwnLimit> {
+        let unknown = self.all.iter().filter_map(|point| Some((point.at, point.unknown?)));
+        unknown.into_iter().find(|(at, fault)| *at > than && is(*fault))
     }
 
     fn of(&self, class: Class) -> impl DoubleEndedIterator<Item = f64> + '_ {
@@ -101,7 +153,14 @@ impl Points {
 
     /// What was met is not more than this machine can do.
     pub(super) fn own_limit(&self) -> Option<OwnLimit> {
-        self.own_limit.filter(|(at, _)| self.lower().is_none_or(|lower| *at > lower))
+        self.unknown_above(self.lower().unwrap_or(0.0), |fault| fault != Fault::Stalls)
+    }
+
+    /// The lowest load above what was met of which our stalls let nobody know anything.
+    pub(super) fn stalled(&self) -> Option<f64> {
+        let upper = self.upper().unwrap_or(f64::INFINITY);
+        let stalled = self.unknown_above(self.lower().unwrap_or(0.0), |fault| fault == Fault::Stalls);
+        stalled.map(|(at, _)| at).filter(|at| *at < upper)
     }
 
     /// The highest load that a short look did not find too high, below what is known to be.
@@ -121,22 +180,40 @@ impl Points {
         self.upper().into_iter().chain(own).min_by(f64::total_cmp)
     }
 
+    /// The lowest load that is no use to try again: above it, what was met lies below. What our stalls left unknown is one where
+    /// nothing else is.
+    fn top(&self) -> Option<f64> {
+        let known = self.lower().into_iter().chain(self.looked_well()).fold(0.0, f64::max);
+        self.ceiling().or_else(|| self.unknown_above(known, |_| true).map(|(at, _)| at))
+    }
+
+    /// Loads of which trials leave open whether they are held, or our stalls do.
+    fn open_below(&self, top: f64) -> Vec<f64> {
+        let is_open = |point: &&Point| match point.class {
+            Some(class) => class == Class::Undecided,
+            None => point.unknown == Some(Fault::Stalls),
+        };
+        self.all.iter().filter(is_open).map(|point| point.at).filter(|at| *at < top).collect()
+    }
+
     /// The load that is tried next, or why there is none.
     pub(super) fn pick(&self, settings: &Settings) -> Result<f64, Ended> {
-        let round = |at: f64| if settings.is_whole { at.round().max(1.0) } else { at };
+        let round = |at: f64| settings.rounded(at);
         let middle = |low: f64, high: f64| round((low * high).sqrt());
-        let is_new = |at: f64| self.at(at).is_none_or(|point| point.class.is_none());
-        let width = if self.upper().is_none() && self.own_limit().is_some() { OWN_WIDTH } else { WIDTH };
+        let is_new = |at: f64| self.is_new(at);
         let is_close = |low: f64, high: f64, width: f64| high / low <= 1.0 + width || !is_new(middle(low, high));
-        let Some(top) = self.ceiling().or_else(|| self.looked_badly()) else {
+        let Some(top) = self.top().or_else(|| self.looked_badly()) else {
             // Nothing was missed: the largest load that may be tried was reached.
             let at = settings.most;
-            return if is_new(at) { Ok(at) } else { Err(Ended::Most) };
+            let is_promising = self.at(at).is_some_and(|point| point.is_promising(&settings.goals));
+            return if is_new(at) || is_promising && self.lower().is_none() { Ok(at) } else { Err(Ended::Most) };
         };
-        let is_known = self.ceiling() == Some(top);
-        let open: Vec<f64> = self.of(Class::Undecided).filter(|at| *at < top).collect();
+        let is_known = self.top() == Some(top);
+        let is_own = self.upper().is_none() && self.own_limit().is_some_and(|(at, _)| at == top);
+        let width = if is_own { OWN_WIDTH } else { WIDTH };
+        let open = self.open_below(top);
         let Some(lower) = self.lower() else {
-            let below = self.pick_below(settings, open.first().copied().unwrap_or(top)).map(round);
+            let below = self.pick_below(settings, &open, top).map(round);
             // A short look is not enough to give up.
             return if below.is_err() && is_new(top) { Ok(top) } else { below };
         };
@@ -148,6 +225,7 @@ impl Points {
         match (open.first(), open.last()) {
             // A short look that lost too much, and nobody is sure.
             _ if !is_known && is_new(top) => Ok(top),
+            _ if is_known && top / lower <= 1.0 + width => Err(Ended::Width),
             (Some(first), Some(last)) => {
                 // What is open in the middle is left: each side is narrowed by itself.
                 let half = width / 2.0;
@@ -166,27 +244,62 @@ impl Points {
         }
     }
 
-    /// No load was met yet.
-    fn pick_below(&self, settings: &Settings, obstacle: f64) -> Result<f64, Ended> {
-        let is_new = |at: f64| self.at(at).is_none_or(|point| point.class.is_none());
+    /// No load was met yet. `open`: those below `top` that are.
+    fn pick_below(&self, settings: &Settings, open: &[f64], top: f64) -> Result<f64, Ended> {
+        let promising = || self.all.iter().filter(|point| point.at < top && point.is_promising(&settings.goals));
+        if let Some(point) = promising().rfind(|point| point.has_few(&settings.goals)) {
+            return Ok(point.at);
+        }
+        let obstacle = open.first().copied().unwrap_or(top);
         let well = self.looked_well().filter(|at| *at < obstacle);
         if let Some(well) = well {
-            let middle = (well * obstacle).sqrt();
-            if obstacle / well > NEAR && is_new(middle) {
+            // What is near failed in a full trial, so first of all a load is found that is held.
+            if self.at(obstacle).is_some_and(|point| point.trials > 0) && self.is_new(well) {
+                return Ok(well);
+            }
+            let middle = settings.rounded((well * obstacle).sqrt());
+            if obstacle / well > NEAR && middle < obstacle && self.is_new(middle) {
                 return Ok(middle);
             }
-            if is_new(well) {
+            if self.is_new(well) {
                 return Ok(well);
             }
         }
-        let down = (obstacle / DOWN).max(settings.least);
-        if down < obstacle && is_new(down) { Ok(down) } else { Err(Ended::Least) }
+        let down = settings.rounded((obstacle / DOWN).max(settings.least));
+        // Where fewer requests prove less, one that lost nothing, or that our stalls spoiled, is worth more time.
+        let is_enough = self.proves(settings, down);
+        let again = || promising().next_back().map(|point| point.at).or_else(|| self.spoiled(obstacle));
+        match again().filter(|_| !is_enough) {
+            Some(at) => Ok(at),
+            None if down < obstacle && self.is_new(down) => Ok(down),
+            None => again().ok_or(Ended::Least),
+        }
+    }
+
+    /// The highest load, up to this one, that our stalls spoiled, if it is not known to be too much.
+    fn spoiled(&self, up_to: f64) -> Option<f64> {
+        let is_it = |point: &&Point| point.at <= up_to && point.unknown == Some(Fault::Stalls) && point.class.is_none();
+        self.all.iter().rfind(is_it).map(|point| point.at)
+    }
+
+    /// A full trial with this load has enough requests to prove something.
+    fn proves(&self, settings: &Settings, at: f64) -> bool {
+        let least = settings.goals.iter().map(|(share, _)| *share).filter(|share| *share > 0.0);
+        let least = least.fold(1.0, f64::min);
+        settings.is_plain || self.per_unit * at * settings.span().as_secs_f64() * least >= ALLOWED_MIN
+    }
+
+    /// What is worth the time that is left, where it is too short for a new bound: the highest load that lost nothing so far.
+    pub(super) fn worth_more(&self, settings: &Settings) -> Option<f64> {
+        let top = self.top().unwrap_or(f64::INFINITY);
+        let open = self.all.iter().filter(|point| point.at < top && point.is_promising(&settings.goals));
+        let well = self.looked_well().filter(|at| self.is_new(*at));
+        open.map(|point| point.at).chain(well).max_by(f64::total_cmp)
     }
 
     /// Nothing above is known to be missed, and what is tried there stays open.
     fn pick_above(&self, settings: &Settings, open: f64) -> Result<f64, Ended> {
-        let up = (open * DOWN).min(settings.most);
-        let is_new = self.at(up).is_none_or(|point| point.class.is_none());
-        if up > open && is_new { Ok(up) } else { Err(Ended::Noise) }
+        let up = settings.rounded((open * DOWN).min(settings.most));
+        if up > open && self.is_new(up) { Ok(up) } else { Err(Ended::Noise) }
     }
 }

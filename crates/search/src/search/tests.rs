@@ -1,3 +1,4 @@
+use super::looks::LOOK_FAULTS_MAX;
 use super::*;
 use crate::tally::{Bin, Moments};
 use metrics::Lost;
@@ -7,6 +8,20 @@ struct Edge {
     at: f64,
     fault_above: f64,
     is_plain: bool,
+}
+
+/// A stall of ours, in each trial whose number says so, that loses twice what is allowed.
+fn stalled(outcome: &mut Outcome) {
+    let mut tally = Tally::default();
+    tally.extend(&outcome.tally);
+    let (goal, times) = (outcome.tally.lost(0), Moments::default());
+    tally.push(Bin {
+        lost: vec![Lost { lost: goal.of / 50 + 1, of: goal.of / 50 + 1 }],
+        times,
+        is_touched: true,
+        ..Bin::default()
+    });
+    (outcome.tally, outcome.fault, outcome.stall) = (tally, Some(Fault::Stalls), Duration::from_millis(70));
 }
 
 impl Edge {
@@ -20,12 +35,13 @@ impl Edge {
             let stay = 0.001 * (1.0 + (piece % 7) as f64 / 10.0);
             let count = each as f64;
             let times = Moments { count, sum: count * stay, squares: count * stay * stay, most: stay };
-            tally.push(Bin { lost: vec![Lost { lost, of: each }], times });
+            tally.push(Bin { lost: vec![Lost { lost, of: each }], times, ..Bin::default() });
         }
         Outcome {
             tally,
             fault: (order.at > self.fault_above).then_some(Fault::Generator),
             measured: order.span,
+            done_per_s: order.at,
             limit: "target",
             is_held: self.is_plain.then_some(is_met),
             ..Outcome::default()
@@ -48,6 +64,10 @@ fn settings(edge: &Edge) -> Settings {
 
 /// All trials take as long as they are planned.
 fn run(edge: &Edge, settings: Settings) -> (Found, Vec<Trial>) {
+    run_with(settings, |order| edge.outcome(order))
+}
+
+fn run_with(settings: Settings, outcome: impl Fn(&Order) -> Outcome) -> (Found, Vec<Trial>) {
     let mut search = Search::new(settings);
     let mut now = Duration::ZERO;
     for _ in 0..1_000 {
@@ -55,7 +75,7 @@ fn run(edge: &Edge, settings: Settings) -> (Found, Vec<Trial>) {
             Step::Trial(order) => {
                 let began = now;
                 now += order.warmup + order.span;
-                search.heard(&order, edge.outcome(&order), began, now);
+                search.heard(&order, outcome(&order), began, now);
             }
             Step::Rest => search.rested(Ok(Duration::from_millis(300))),
             Step::Over => return (search.found(), search.trials().to_vec()),
@@ -93,8 +113,10 @@ fn a_limit_of_ours_is_no_upper_bound() {
     assert!(at > 3_000.0 && fault == Fault::Generator && found.ended == Ended::OwnLimit, "{found:?}");
     assert!(found.lower.is_some_and(|lower| lower > 2_000.0 && lower <= 3_000.0), "{found:?}");
     // Each load that could not be tried was tried again.
-    let again = trials.iter().filter(|trial| trial.order.at == at).count();
-    assert_eq!(again, FAULTS_MAX);
+    let again = |at: f64| trials.iter().filter(|trial| trial.order.at == at).map(|trial| trial.order.purpose).collect();
+    let again: Vec<Purpose> = again(at);
+    let most = if again[0] == Purpose::Look { LOOK_FAULTS_MAX } else { FAULTS_MAX };
+    assert_eq!(again.len(), most, "{again:?}");
 }
 
 /// One trial that was spoiled is made again, and is no bound.
@@ -188,4 +210,255 @@ fn the_budget_holds() {
             assert!(found.took <= budget, "{seconds} s, {at}: {found:?}");
         }
     }
+}
+
+/// Hardly anything is under way: so the looks come to a fast target's loads in a few steps, and in small ones between the last two.
+#[test]
+fn looks_grow_faster_on_a_fast_target() {
+    let edge = Edge { at: 45_000.0, fault_above: f64::INFINITY, is_plain: false };
+    let fast = |order: &Order| {
+        let mut outcome = edge.outcome(order);
+        let mut tally = Tally::default();
+        let each = outcome.tally.lost(0);
+        let bins = outcome.tally.len() as u64;
+        let (lost, of) = (each.lost / bins, each.of / bins);
+        // 50 us each.
+        let times = Moments { count: of as f64, sum: of as f64 * 50e-6, squares: of as f64 * 2.6e-9, most: 1e-4 };
+        (0..bins).for_each(|_| tally.push(Bin { lost: vec![Lost { lost, of }], times, ..Bin::default() }));
+        outcome.tally = tally;
+        outcome
+    };
+    let wanted = Settings { budget: Duration::from_secs(45), most: 1e6, ..settings(&edge) };
+    let (found, trials) = run_with(wanted.clone(), fast);
+    let looks: Vec<f64> =
+        trials.iter().filter(|trial| trial.order.purpose == Purpose::Look).map(|trial| trial.order.at).collect();
+    assert_eq!(looks, [10.0, 160.0, 2_560.0, 7_680.0, 15_360.0, 30_720.0, 61_440.0], "{found:?}");
+    let lower = found.lower.expect("a bound");
+    assert!(lower > 40_000.0 && found.is_confirmed && found.took <= wanted.budget, "{found:?}");
+    // Where one step was too large, the loads between are looked at.
+    let jump = |order: &Order| if order.at > 500.0 { Edge { at: 500.0, ..edge }.outcome(order) } else { fast(order) };
+    let (found, trials) = run_with(wanted, jump);
+    let looks: Vec<f64> =
+        trials.iter().filter(|trial| trial.order.purpose == Purpose::Look).map(|trial| trial.order.at).collect();
+    assert_eq!(looks, [10.0, 160.0, 2_560.0, 320.0, 640.0], "{found:?}");
+    assert!(found.lower.is_some_and(|lower| lower > 450.0 && lower <= 500.0), "{found:?}");
+}
+
+/// A trial that our stalls spoiled is made again; a load of which nothing is known is no bound, and no reason to stop.
+#[test]
+fn what_our_stalls_spoil_is_unknown_and_never_failed() {
+    let edge = Edge { at: 1_234.0, fault_above: f64::INFINITY, is_plain: false };
+    // Each third trial.
+    let often = |order: &Order| {
+        let mut outcome = edge.outcome(order);
+        if order.number % 3 == 1 && order.at <= edge.at {
+            stalled(&mut outcome);
+        }
+        outcome
+    };
+    let (found, _) = run_with(settings(&edge), often);
+    let (lower, upper) = (found.lower.expect("a bound"), found.upper.expect("a bound"));
+    assert!(lower <= edge.at && edge.at < upper && lower > edge.at * 0.9, "{found:?}");
+    assert!(found.noise.is_none() && found.is_confirmed, "{found:?}");
+    // One load is spoiled whenever it is tried, and what lies above it is found all the same.
+    let (found, trials) = run_with(settings(&edge), |order| {
+        let mut outcome = edge.outcome(order);
+        if order.at == 160.0 {
+            stalled(&mut outcome);
+        }
+        outcome
+    });
+    assert_eq!(trials.iter().filter(|trial| trial.order.at == 160.0).count(), LOOK_FAULTS_MAX);
+    assert!(found.lower.is_some_and(|lower| lower > edge.at * 0.9) && found.unknown.is_none(), "{found:?}");
+    // All above a load are: that is told, and it is no upper bound.
+    let (found, trials) = run_with(settings(&edge), |order| {
+        let mut outcome = edge.outcome(order);
+        if order.at > 700.0 {
+            stalled(&mut outcome);
+        }
+        outcome
+    });
+    assert_eq!((found.upper, found.limit, found.ended, found.own_limit), (None, "generator", Ended::Stalls, None));
+    let unknown = found.unknown.expect("it is told");
+    let lower = found.lower.expect("a bound");
+    assert!(unknown.at > 700.0 && unknown.at <= lower * 1.05 && lower <= 700.0, "{found:?}");
+    assert_eq!((unknown.trials, unknown.stall), (FAULTS_MAX, Duration::from_millis(70)));
+    assert!(trials.len() < 60, "repeats are bounded: {}", trials.len());
+}
+
+/// A slow target of which a trial has too few requests: they add up at one load, and no lower one is tried.
+#[test]
+fn fewer_requests_are_no_way_out() {
+    let edge = Edge { at: 90.0, fault_above: f64::INFINITY, is_plain: false };
+    let wanted = Settings { budget: Duration::from_secs(45), ..settings(&edge) };
+    let (found, trials) = run_with(wanted, |order| edge.outcome(order));
+    let full: Vec<f64> =
+        trials.iter().filter(|trial| trial.order.purpose == Purpose::Full).map(|trial| trial.order.at).collect();
+    assert!(full.iter().all(|at| *at >= 80.0), "{full:?}");
+    assert!(found.lower.is_some_and(|lower| lower >= 80.0), "{found:?}");
+}
+
+/// When the time is over, the highest load that ran without a loss is told, with how often it did.
+#[test]
+fn what_ran_without_a_loss_is_told() {
+    let edge = Edge { at: 40_000.0, fault_above: f64::INFINITY, is_plain: false };
+    let wanted = Settings { start: 40_000.0, most: 40_000.0, trials_max: Some(5), ..settings(&edge) };
+    let two_of_five = |order: &Order| {
+        let mut outcome = edge.outcome(order);
+        if order.number > 2 {
+            stalled(&mut outcome);
+        }
+        outcome
+    };
+    let (found, trials) = run_with(wanted, two_of_five);
+    let ran = found.ran.expect("it is told");
+    assert_eq!((found.lower, ran.at, ran.trials, ran.of), (None, 40_000.0, 2, 5), "{found:?}");
+    assert_eq!(ran.span, trials[0].outcome.measured + trials[1].outcome.measured);
+    // Above what is known to be too much nothing is told.
+    let (found, _) = run(&edge, Settings { trials_max: Some(9), ..settings(&edge) });
+    assert!(found.ran.is_some_and(|ran| ran.at <= edge.at), "{found:?}");
+}
+
+/// What came of a trial of a target that does 200 a second, and takes a while when there are more: nothing is lost yet.
+fn piling(order: &Order, per_s: f64, ours: f64) -> Outcome {
+    let (mut tally, bin_s) = (Tally::default(), order.bin.as_secs_f64());
+    let pieces = (order.span.as_secs_f64() / bin_s) as usize;
+    let (starts, grown) = (order.at * bin_s, (order.at - per_s).max(0.0) * bin_s);
+    for piece in 0..pieces {
+        let count = (starts - grown).round().max(1.0);
+        let stay = 0.02 + grown * piece as f64 / per_s;
+        let times = Moments { count, sum: count * stay, squares: count * stay * stay, most: stay };
+        let backlog = crate::Backlog { starts, grown, ours: ours * bin_s, is_first: piece == 0 };
+        let lost = vec![Lost { lost: 0, of: count as u64 }];
+        tally.push(Bin { lost, times, backlog, ..Bin::default() });
+    }
+    Outcome { tally, measured: order.span, done_per_s: order.at.min(per_s), limit: "target", ..Outcome::default() }
+}
+
+/// A limit of time that no trial is long enough for: what piles up shows that it would be passed, and our own stalls are no proof.
+#[test]
+fn what_piles_up_is_missed_before_it_is_slow() {
+    let edge = Edge { at: 0.0, fault_above: f64::INFINITY, is_plain: false };
+    let wanted =
+        Settings { goals: vec![(0.01, Some(2.0))], budget: Duration::from_secs(30), most: 1e4, ..settings(&edge) };
+    let (found, trials) = run_with(wanted.clone(), |order| piling(order, 2_000.0, 0.0));
+    let upper = found.upper.expect("a bound");
+    assert!(upper > 2_000.0 && upper < 4_100.0, "{found:?}");
+    let missed: Vec<&Trial> = trials.iter().filter(|trial| trial.class == Class::Missed).collect();
+    assert!(!missed.is_empty() && missed.iter().all(|trial| trial.is_piling_up && trial.is_above), "{missed:?}");
+    assert!(found.lower.is_some_and(|lower| lower > 1_000.0), "{found:?}");
+    // All of it may be what our stalls added.
+    let (found, _) = run_with(wanted, |order| piling(order, 2_000.0, order.at));
+    assert_eq!(found.upper, None, "{found:?}");
+}
+
+/// Where answers take long many are under way soon, and no more later.
+#[test]
+fn what_takes_long_does_not_pile_up() {
+    let of = |stay: fn(usize) -> f64| {
+        let mut tally = Tally::default();
+        for piece in 0..40 {
+            let (count, stay) = (10.0, stay(piece));
+            let times = Moments { count, sum: count * stay, squares: count * stay * stay, most: stay };
+            let backlog = crate::Backlog { starts: 20.0, grown: 10.0, ours: 0.0, is_first: piece == 0 };
+            tally.push(Bin { lost: vec![Lost { lost: 0, of: 10 }], times, backlog, ..Bin::default() });
+        }
+        tally
+    };
+    assert_eq!(of(|_| 2.0).piles_up(2.0), 0.0);
+    let grows = of(|piece| 2.0 + piece as f64 * 0.1);
+    assert!((grows.piles_up(2.0) - 0.5).abs() < 0.01);
+    // Trial by trial: the second is as fast at its beginning as the first.
+    let mut both = grows.clone();
+    both.extend(&grows);
+    assert!((both.piles_up(2.0) - 0.5).abs() < 0.01);
+}
+
+/// Response times that go slowly up and down say nothing of failures, of which there are none.
+#[test]
+fn times_are_no_measure_of_failures() {
+    let mut tally = Tally::default();
+    for piece in 0..80 {
+        let stay = if piece % 40 < 20 { 0.001 } else { 0.4 };
+        let times = Moments { count: 50.0, sum: 50.0 * stay, squares: 50.0 * stay * stay, most: stay };
+        tally.push(Bin { lost: vec![Lost { lost: 0, of: 50 }; 2], times, ..Bin::default() });
+    }
+    let of = |limit_s| [Allowance { share: 0.01, limit_s, held_s: 1.0 }];
+    assert_eq!(class_of(&tally, &of(None)), Class::Met);
+    assert_eq!(class_of(&tally, &of(Some(0.5))), Class::Undecided);
+}
+
+/// When a full trial fails, a load that looked well comes next: there is a lower bound early, and in a short time.
+#[test]
+fn a_lower_bound_comes_early() {
+    let edge = Edge { at: 700.0, fault_above: f64::INFINITY, is_plain: false };
+    let (found, trials) = run_with(settings(&edge), |order| edge.outcome(order));
+    let mut full: Vec<f64> =
+        trials.iter().filter(|trial| trial.order.purpose == Purpose::Full).map(|trial| trial.order.at).collect();
+    full.dedup();
+    assert_eq!(full[1], 640.0, "{full:?}");
+    assert!(full[0] > 800.0 && found.lower.is_some_and(|lower| lower > 650.0), "{found:?}");
+}
+
+/// A trial that our stalls spoiled is made again, and never longer; what lies above it is narrowed as well.
+#[test]
+fn what_our_stalls_leave_open_is_narrowed_from_both_sides() {
+    let edge = Edge { at: 1_000.0, fault_above: f64::INFINITY, is_plain: false };
+    let (found, trials) = run_with(settings(&edge), |order| {
+        let mut outcome = edge.outcome(order);
+        if order.at > 850.0 && order.at < 1_100.0 {
+            stalled(&mut outcome);
+        }
+        outcome
+    });
+    let (lower, upper) = (found.lower.expect("a bound"), found.upper.expect("a bound"));
+    assert!(lower > 800.0 && lower <= 850.0 && (1_100.0..1_160.0).contains(&upper), "{found:?}");
+    assert_eq!((found.ended, found.answer()), (Ended::Stalls, Some(f64::midpoint(lower, upper))), "{found:?}");
+    let spoiled =
+        trials.windows(2).filter(|both| both[0].outcome.fault.is_some() && both[0].order.at == both[1].order.at);
+    let again: Vec<&Order> = spoiled.map(|both| &both[1].order).collect();
+    assert!(!again.is_empty() && again.iter().all(|order| order.span_max == order.span), "{again:?}");
+}
+
+/// One lost of a few requests is no reason to look no higher; where there are many, a second look says more.
+#[test]
+fn one_look_that_lost_some_is_not_the_end() {
+    let edge = Edge { at: 9_000.0, fault_above: f64::INFINITY, is_plain: false };
+    let looks = |unlucky: &dyn Fn(&Order) -> bool| {
+        let (found, trials) = run_with(settings(&edge), |order| {
+            let mut outcome = edge.outcome(order);
+            if order.purpose == Purpose::Look && unlucky(order) {
+                // All of one piece, and of many pieces in a row no other.
+                let (mut tally, all) = (Tally::default(), outcome.tally.lost(0).of);
+                tally.extend(&outcome.tally);
+                tally.push(Bin { lost: vec![Lost { lost: all / 60 + 1, of: all / 60 + 1 }], ..Bin::default() });
+                outcome.tally = tally;
+            }
+            outcome
+        });
+        assert!(found.lower.is_some_and(|lower| lower > 8_000.0), "{found:?}");
+        let looks = trials.iter().filter(|trial| trial.order.purpose == Purpose::Look);
+        looks.map(|trial| trial.order.at).collect::<Vec<f64>>()
+    };
+    let plain = looks(&|_| false);
+    let few = looks(&|order| order.at < 50.0);
+    assert!(few.len() <= plain.len() + 3 && few.windows(2).all(|both| both[0] < both[1]), "{few:?}");
+    let many = looks(&|order| order.number == 4);
+    assert_eq!(many[3], many[4], "{many:?}");
+    assert_eq!(many.len(), plain.len() + 1, "{many:?}");
+}
+
+/// Something is told in any case, and whether it is sure.
+#[test]
+fn the_answer_is_one_figure() {
+    let edge = Edge { at: 500.0, fault_above: f64::INFINITY, is_plain: false };
+    let few = |trials| run(&edge, Settings { start: 400.0, trials_max: Some(trials), ..settings(&edge) }).0;
+    let one = few(1);
+    assert_eq!((one.lower, one.answer(), one.has_met()), (None, Some(400.0), true), "{one:?}");
+    let all = run(&edge, settings(&edge)).0;
+    assert_eq!(all.answer(), all.middle().map(|(middle, _)| middle));
+    // Nothing was met: a slow target of which one look has too few requests.
+    let slow = Edge { at: 5.0, ..edge };
+    let few = run(&slow, Settings { start: 2.0, trials_max: Some(1), ..settings(&slow) }).0;
+    assert_eq!((few.answer(), few.has_met()), (Some(2.0), false), "{few:?}");
 }

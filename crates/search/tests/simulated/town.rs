@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use driver::sim::{Faults, Host, Network, SimDriver};
 use engine::{SteppedRun, StopHandle};
-use metrics::{Class, Measure, Threshold};
+use metrics::{Class, Measure, Snapshot, Threshold};
 use pacing::Nanos;
 use pacing::change::What;
 use plan::{Arrivals, Flags, Load, Plan, RATE_UNIT, RateStage, UserShape};
-use search::{Bin, Fault, Found, Go, Moments, Order, Outcome, Search, Settings, Step, Tally};
+use search::{Bin, Ending, Fault, Found, Go, Moments, Order, Outcome, Own, Piece, Search, Settings, Step, Tally};
 use target::{Behavior, SteppedServer};
 
 /// What is searched.
@@ -21,8 +21,8 @@ pub(crate) struct Wanted {
     pub(crate) is_random: bool,
     /// Users are searched, not a rate.
     pub(crate) has_users: bool,
-    /// The generator stands still for half of each second.
-    pub(crate) is_stalled: bool,
+    /// The generator stands still for so long in each second.
+    pub(crate) stalled: Duration,
     /// 99 of 100 are faster.
     pub(crate) limit: Duration,
     pub(crate) budget: Duration,
@@ -50,7 +50,7 @@ pub(crate) fn search(wanted: &Wanted, seed: u64) -> Found {
     let goals = [format!("p99(response_time) < {}ms", wanted.limit.as_millis()), "failed / done < 1%".to_owned()];
     let goals = goals.map(|text| Threshold::parse(&text).expect("a goal"));
     let settings = Settings {
-        goals: goals.iter().map(|goal| (0.01, goal.limit_ns().map(|limit| limit as f64 / 1e9))).collect(),
+        goals: allowed(&goals),
         budget: wanted.budget,
         trials_max: None,
         start: if wanted.has_users { 1.0 } else { 10.0 },
@@ -66,7 +66,7 @@ pub(crate) fn search(wanted: &Wanted, seed: u64) -> Found {
         match search.next(began) {
             Step::Trial(order) => {
                 let plan = plan_of(&base, wanted, &order, seed);
-                let outcome = town.trial(&plan, &goals, &order, &search, wanted.is_stalled);
+                let outcome = town.trial((&plan, &goals), &order, &search, wanted);
                 search.heard(&order, outcome, began, town.network.now().as_duration());
             }
             // What waits in the target leaves before the next trial begins.
@@ -77,6 +77,10 @@ pub(crate) fn search(wanted: &Wanted, seed: u64) -> Found {
             Step::Over => return search.found(),
         }
     }
+}
+
+fn allowed(goals: &[Threshold]) -> Vec<(f64, Option<f64>)> {
+    goals.iter().map(|goal| (0.01, goal.limit_ns().map(|limit| limit as f64 / 1e9))).collect()
 }
 
 fn base(wanted: &Wanted) -> Plan {
@@ -110,8 +114,21 @@ fn plan_of(base: &Plan, wanted: &Wanted, order: &Order, seed: u64) -> Plan {
     plan
 }
 
+fn fault(own: &Own, (goals, tally): (&[Threshold], &Tally), total: &Snapshot, is_open: bool) -> Option<Fault> {
+    let longer_ns = own.longest().as_nanos() as u64;
+    let beyond: Vec<_> = goals.iter().map(|goal| goal.longer_by(longer_ns).lost(total)).collect();
+    let goals = &allowed(goals);
+    own.fault(&Ending { goals, tally, beyond: &beyond, is_open, threads: 1, is_full: false, limit: None })
+}
+
 impl Town {
-    fn trial(&mut self, plan: &Plan, goals: &[Threshold], order: &Order, search: &Search, is_stalled: bool) -> Outcome {
+    fn trial(
+        &mut self,
+        (plan, goals): (&Plan, &[Threshold]),
+        order: &Order,
+        search: &Search,
+        wanted: &Wanted,
+    ) -> Outcome {
         let mut judge = search.judge(order);
         let (stop, began) = (StopHandle::default(), self.network.now());
         let mut host = None;
@@ -122,10 +139,11 @@ impl Town {
             driver
         });
         let host = host.expect("one shard");
-        if is_stalled {
-            self.stall(host, began, order.warmup + order.span_max);
+        if !wanted.stalled.is_zero() {
+            self.stall(host, began, (order.warmup + order.span_max, wanted.stalled));
         }
         let (mut tally, mut wants_end, mut is_ended) = (Tally::default(), false, false);
+        let mut own = Own::default();
         let mut ends_at = Nanos::from(order.span_max);
         while run.is_waiting() {
             let next = self.network.next().expect("something happens");
@@ -135,10 +153,14 @@ impl Town {
             }
             let is_on = run.step(0, |told| {
                 let lost = goals.iter().map(|goal| goal.lost(told.added)).collect();
-                let bin = Bin { lost, times: Moments::of(told.added) };
+                let in_flight = told.total.gauges.in_flight.response.count();
+                let piece = Piece::of(told.added, in_flight, order.bin);
+                let mut bin = Bin { lost, times: Moments::of(told.added), ..Bin::default() };
                 if told.is_again || told.from >= ends_at {
+                    own.mend(&piece);
                     tally.mend(bin);
                 } else {
+                    own.piece(&piece).mark(&mut bin);
                     tally.push(bin.clone());
                     let in_flight: Vec<u64> = goals.iter().map(|goal| goal.lost_in_flight(told.total)).collect();
                     wants_end |= judge.piece(bin, &in_flight) == Go::Stop;
@@ -157,7 +179,7 @@ impl Town {
             }
         }
         let finished = run.finish_run(plan, |_| ControlFlow::Continue(())).expect("a simulated driver works");
-        let fault = (finished.verdict.limit == engine::Limit::Generator).then_some(Fault::Generator);
+        let fault = fault(&own, (goals, &tally), &finished.total, !wanted.has_users);
         let times = finished.total.class(Class::Succeeded);
         let response = times.of(Measure::Response);
         let measured = self.network.now().since(began).as_duration().saturating_sub(order.warmup);
@@ -168,16 +190,17 @@ impl Town {
             p50_ns: response.quantile(0.5),
             p99_ns: response.quantile(0.99),
             fault,
-            limit: fault.map_or("target", Fault::name),
+            stall: own.stall_max(),
+            limit: fault.map_or("target", Fault::limit),
             ..Outcome::default()
         }
     }
 
-    /// A host stands still for half of each second of a time.
-    fn stall(&self, host: Host, began: Nanos, span: Duration) {
+    /// A host stands still for so long in each second of a time.
+    fn stall(&self, host: Host, began: Nanos, (span, stalled): (Duration, Duration)) {
         for second in 0..=span.as_secs() {
             let from = began + Nanos::from_millis(1_000 * second + 250);
-            self.network.freeze(host, from, from + Nanos::from_millis(500));
+            self.network.freeze(host, from, from + Nanos::from(stalled));
         }
     }
 

@@ -20,7 +20,7 @@ pub(crate) fn mmc_longer(rate: f64, workers: u32, mean_s: f64, t: f64) -> f64 {
 }
 
 /// The rate at which just `share` stay longer than `t`.
-fn rate_where(longer: impl Fn(f64) -> f64, most: f64, share: f64) -> f64 {
+pub(crate) fn rate_where(longer: impl Fn(f64) -> f64, most: f64, share: f64) -> f64 {
     let (mut low, mut high) = (0.0, most);
     for _ in 0..100 {
         let middle = f64::midpoint(low, high);

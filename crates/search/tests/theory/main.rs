@@ -6,6 +6,8 @@
 extern crate claims;
 
 mod formulas;
+mod queue;
+mod sharing;
 mod world;
 
 use std::time::Duration;
@@ -17,6 +19,11 @@ use world::{Arrivals, Service, World};
 const SEEDS: u64 = 50;
 const HITS_MIN: u64 = 45;
 const BOTH_MIN: u64 = 40;
+/// With stalls of our own nineteen in twenty are within a tenth.
+const OWN_SEEDS: u64 = 100;
+const OWN_NEAR: f64 = 0.95;
+/// The seeds of a search that is long are played in so many parts, one by each commit.
+const OWN_PARTS: u64 = 10;
 const MINUTE: Duration = Duration::from_secs(60);
 
 /// The load that theory names lies between the bounds of at least nine in ten searches, which are not wider than `width`, in the
@@ -101,6 +108,61 @@ fn a_cliff_is_found_where_it_is() {
         assert!(lower <= 1_000.0 && 1_000.0 <= upper && upper / lower < 1.051, "{}", line(&found));
         assert_eq!((found.is_confirmed, found.ended, found.noise), (true, Ended::Width, None), "{}", line(&found));
     }
+}
+
+/// The generator stands still for 20 ms once a second: the figure that is told is within a tenth of the truth all the same.
+#[track_caller]
+fn is_near(name: &str, seeds: &[u64], world: impl Fn(u64) -> World, (limit_s, budget_s): (f64, u64), truth: f64) {
+    let mut near = 0;
+    for seed in seeds {
+        let mut world = world(*seed);
+        world.own_stall = 0.020;
+        let found = world::search(world, limit_s, 0.01, Duration::from_secs(budget_s));
+        let is_near = found.answer().is_some_and(|at| (at / truth - 1.0).abs() <= 0.1);
+        near += usize::from(is_near);
+        if !is_near {
+            println!("{name}, seed {seed}: {truth:.1}, and not {:?}: {}", found.answer(), line(&found));
+        }
+    }
+    println!("{name}: {near} of {} within a tenth of {truth:.1}", seeds.len());
+    assert!(near as f64 >= OWN_NEAR * seeds.len() as f64, "{name}: {near} of {}", seeds.len());
+}
+
+fn all_seeds() -> Vec<u64> {
+    (0..OWN_SEEDS).collect()
+}
+
+fn some_seeds() -> Vec<u64> {
+    claims::seeds::of_this_run(OWN_SEEDS, OWN_PARTS)
+}
+
+#[test]
+fn stalls_of_ours_and_even_workers() {
+    let two = |seed: u64| World::queue(seed, 2, Service::Even(0.002), Arrivals::Even);
+    is_near("two even workers", &all_seeds(), two, (0.030, 45), 1_000.0);
+    let pool = |seed: u64| World::queue(seed, 8, Service::Even(0.020), Arrivals::Even);
+    is_near("eight even workers", &all_seeds(), pool, (0.100, 60), 400.0);
+}
+
+#[test]
+fn stalls_of_ours_and_one_worker() {
+    let truth = formulas::mmc_rate(1, 0.001, 0.050, 0.01);
+    let one = |seed: u64| World::queue(seed, 1, Service::Exponential(0.001), Arrivals::Random);
+    is_near("one worker", &some_seeds(), one, (0.050, 720), truth);
+}
+
+#[test]
+fn stalls_of_ours_and_several_workers() {
+    let truth = formulas::mmc_rate(4, 0.002, 0.030, 0.01);
+    let four = |seed: u64| World::queue(seed, 4, Service::Exponential(0.002), Arrivals::Random);
+    is_near("four workers", &some_seeds(), four, (0.030, 720), truth);
+}
+
+#[test]
+fn stalls_of_ours_and_a_shared_worker() {
+    let truth = sharing::shared_rate(0.001, 0.100, 0.01);
+    let shared = |seed: u64| World::shared(seed, Service::Exponential(0.001), Arrivals::Random);
+    is_near("a shared worker", &some_seeds(), shared, (0.100, 720), truth);
 }
 
 /// It stands still for a second, about every three quarters of a minute: some trials meet it, and some do not.

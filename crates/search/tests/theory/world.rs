@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use metrics::Lost;
 use pacing::Random;
-use search::{Bin, Found, Go, Moments, Order, Outcome, Search, Settings, Step, Tally};
+use search::{Bin, Ending, Found, Go, Judge, Moments, Order, Outcome, Own, Piece, Search, Settings, Step, Tally};
+
+use crate::queue::{Queue, Stay};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Service {
@@ -27,45 +29,74 @@ pub(crate) struct World {
     random: Random,
     service: Service,
     arrivals: Arrivals,
-    free: BinaryHeap<Reverse<u64>>,
+    queue: Queue,
     now: f64,
     /// Services grow by this share a minute.
     pub(crate) leak: f64,
     /// All workers stand still: every so many seconds on average, for so many.
     pub(crate) stall: Option<(f64, f64)>,
     next_stall: f64,
+    /// The generator stands still once a second for so many seconds.
+    pub(crate) own_stall: f64,
 }
 
 const NANOS: f64 = 1e9;
+/// Where in each second the generator stands still.
+const OWN_STALL_AT: f64 = 0.37;
+/// Starts that are this late, in seconds, are not as planned.
+const LATE_S: f64 = 0.01;
+
+/// Those of a trial, by when the generator reads that they leave, in nanoseconds; when they were due, and what they need.
+type Leaving = BinaryHeap<Reverse<(u64, u64)>>;
 
 impl World {
     pub(crate) fn queue(seed: u64, workers: u32, service: Service, arrivals: Arrivals) -> Self {
-        let free = std::iter::repeat_n(Reverse(0), workers as usize).collect();
+        Self::with(seed, Queue::line(workers), service, arrivals)
+    }
+
+    /// One worker that is shared by all that are there.
+    pub(crate) fn shared(seed: u64, service: Service, arrivals: Arrivals) -> Self {
+        Self::with(seed, Queue::shared(), service, arrivals)
+    }
+
+    fn with(seed: u64, queue: Queue, service: Service, arrivals: Arrivals) -> Self {
         Self {
             random: Random::new(seed),
             service,
             arrivals,
-            free,
+            queue,
             now: 0.0,
             leak: 0.0,
             stall: None,
             next_stall: f64::INFINITY,
+            own_stall: 0.0,
         }
+    }
+
+    /// When the generator does what is due at an instant: at once, or at the end of its stall.
+    fn awake(&self, at: f64) -> f64 {
+        let began = at.floor() + OWN_STALL_AT;
+        if at >= began && at < began + self.own_stall { began + self.own_stall } else { at }
+    }
+
+    /// How long its stalls are that begin between two instants.
+    fn own_stalls(&self, from: f64, to: f64) -> f64 {
+        let before = |at: f64| (at - OWN_STALL_AT).ceil();
+        (before(to) - before(from)) * self.own_stall
     }
 
     fn exponential(&mut self, mean: f64) -> f64 {
         -(1.0 - self.random.unit()).ln() * mean
     }
 
-    /// How long one stays that comes now.
-    fn stay(&mut self, at: f64) -> f64 {
+    /// One comes, who was due at an instant and is sent at another.
+    fn comes(&mut self, due: f64, at: f64, left: &mut Vec<Stay>) {
         if let Some((every, span)) = self.stall {
             if self.next_stall == f64::INFINITY {
                 self.next_stall = at + self.exponential(every);
             }
             while self.next_stall <= at {
-                let until = ((self.next_stall + span) * NANOS) as u64;
-                self.free = self.free.drain().map(|Reverse(free)| Reverse(free.max(until))).collect();
+                self.queue.stands_still_until(self.next_stall + span);
                 self.next_stall += span + self.exponential(every);
             }
         }
@@ -75,23 +106,23 @@ impl World {
                 Service::Exponential(mean) => self.exponential(mean),
                 Service::Even(span) => span,
             };
-        let Reverse(free) = self.free.pop().expect("workers");
-        let ends = free.max((at * NANOS) as u64) + (service * NANOS) as u64;
-        self.free.push(Reverse(ends));
-        (ends as f64 / NANOS - at).max(0.0)
+        self.queue.comes((due, at), service, left);
+    }
+
+    fn leave(&self, left: &mut Vec<Stay>, leaving: &mut Leaving) {
+        for stay in left.drain(..) {
+            leaving.push(Reverse(((self.awake(stay.leaves) * NANOS) as u64, (stay.due * NANOS) as u64)));
+        }
     }
 
     fn trial(&mut self, order: &Order, search: &Search, limit_s: f64) -> Outcome {
-        let mut judge = search.judge(order);
         let (began, mut at) = (self.now, self.now);
         let from = began + order.warmup.as_secs_f64();
         let until = from + order.span_max.as_secs_f64();
         let bin_s = order.bin.as_secs_f64();
-        let mut tally = Tally::default();
-        // Those that leave, by the instant.
-        let mut leaving: BinaryHeap<Reverse<(u64, u64)>> = BinaryHeap::new();
-        let mut stays: Vec<u64> = Vec::new();
-        let (mut bin, mut ends, mut done) = (Bin { lost: vec![Lost::default()], ..Bin::default() }, from + bin_s, 0u64);
+        let mut seen = Seen::new(search.judge(order), from, limit_s);
+        let (mut leaving, mut left) = (Leaving::default(), Vec::new());
+        let (mut ends, mut piece, mut is_warm) = (from, Piece::default(), false);
         let mut users: BinaryHeap<Reverse<u64>> = BinaryHeap::new();
         if matches!(self.arrivals, Arrivals::Users) {
             users.extend((0..order.at as u64).map(|_| Reverse((began * NANOS) as u64)));
@@ -104,42 +135,108 @@ impl World {
             }
             let mut is_over = at >= until;
             while ends <= at && !is_over {
-                while let Some(Reverse((leaves, stayed))) = leaving.peek().copied()
-                    && leaves as f64 / NANOS <= ends
-                {
-                    leaving.pop();
-                    note(&mut bin, stayed as f64 / NANOS, limit_s);
-                    done += 1;
+                self.queue.on(ends, &mut left);
+                self.leave(&mut left, &mut leaving);
+                seen.leave(&mut leaving, ends);
+                let in_flight = leaving.len() + self.queue.there().count();
+                if is_warm {
+                    let stalled = Duration::from_secs_f64(self.own_stalls(ends - bin_s, ends));
+                    let in_flight = in_flight as u64;
+                    let seen_piece = Piece { span: order.bin, stalled, lag: stalled, in_flight, ..piece };
+                    let dues = leaving.iter().map(|Reverse((_, due))| *due as f64 / NANOS).chain(self.queue.there());
+                    let late = dues.filter(|due| *due >= from && ends - due > limit_s).count();
+                    is_over = seen.piece(&seen_piece, late as u64) == Go::Stop;
+                } else {
+                    seen.own.begins(in_flight as u64);
                 }
-                let full = std::mem::replace(&mut bin, Bin { lost: vec![Lost::default()], ..Bin::default() });
-                tally.push(full.clone());
-                let late = leaving
-                    .iter()
-                    .filter(|Reverse((leaves, stayed))| ends - (*leaves as f64 - *stayed as f64) / NANOS > limit_s);
-                is_over = judge.piece(full, &[late.count() as u64]) == Go::Stop;
+                (piece, is_warm) = (Piece::default(), true);
                 ends += bin_s;
             }
             if is_over {
                 break;
             }
-            let stayed = self.stay(at);
-            users.push(Reverse(((at + stayed) * NANOS) as u64));
-            if at >= from {
-                stays.push((stayed * NANOS) as u64);
-                leaving.push(Reverse((((at + stayed) * NANOS) as u64, (stayed * NANOS) as u64)));
+            let sent = self.awake(at);
+            piece.starts += 1;
+            piece.late += u64::from(sent - at > LATE_S);
+            piece.latest = piece.latest.max(Duration::from_secs_f64(sent - at));
+            self.comes(at, sent, &mut left);
+            if matches!(self.arrivals, Arrivals::Users) {
+                users.extend(left.iter().map(|stay| Reverse((self.awake(stay.leaves) * NANOS) as u64)));
             }
+            self.leave(&mut left, &mut leaving);
         }
-        self.now = at;
         let measured = at - from;
         // What is under way ends.
-        for Reverse((leaves, stayed)) in leaving {
-            note(&mut bin, stayed as f64 / NANOS, limit_s);
-            self.now = self.now.max(leaves as f64 / NANOS);
-            done += 1;
+        self.queue.on(f64::INFINITY, &mut left);
+        self.leave(&mut left, &mut leaving);
+        let last = leaving.iter().map(|Reverse((leaves, _))| *leaves as f64 / NANOS).fold(at, f64::max);
+        seen.leave(&mut leaving, f64::MAX);
+        self.now = last;
+        seen.outcome(!matches!(self.arrivals, Arrivals::Users), measured)
+    }
+}
+
+/// What the generator has seen of a trial.
+struct Seen {
+    judge: Judge,
+    from: f64,
+    limit_s: f64,
+    tally: Tally,
+    own: Own,
+    bin: Bin,
+    stays: Vec<u64>,
+    done: u64,
+}
+
+fn empty() -> Bin {
+    Bin { lost: vec![Lost::default()], ..Bin::default() }
+}
+
+impl Seen {
+    fn new(judge: Judge, from: f64, limit_s: f64) -> Self {
+        let (tally, own) = (Tally::default(), Own::default());
+        Self { judge, from, limit_s, tally, own, bin: empty(), stays: Vec::new(), done: 0 }
+    }
+
+    /// Those leave that have left by then; whoever was due before is not counted.
+    fn leave(&mut self, leaving: &mut Leaving, by: f64) {
+        while let Some(Reverse((leaves, due))) = leaving.peek().copied()
+            && leaves as f64 / NANOS <= by
+        {
+            leaving.pop();
+            if due as f64 / NANOS >= self.from {
+                self.done += 1;
+                self.stays.push(leaves.saturating_sub(due));
+                note(&mut self.bin, leaves.saturating_sub(due) as f64 / NANOS, self.limit_s);
+            }
         }
-        tally.push(bin);
+    }
+
+    fn piece(&mut self, piece: &Piece, late: u64) -> Go {
+        let mut full = std::mem::replace(&mut self.bin, empty());
+        self.own.piece(piece).mark(&mut full);
+        self.tally.push(full.clone());
+        self.judge.piece(full, &[late])
+    }
+
+    fn outcome(mut self, is_open: bool, measured: f64) -> Outcome {
+        self.tally.mend(self.bin);
+        let Self { limit_s, tally, own, mut stays, done, .. } = self;
         stays.sort_unstable();
+        let beyond = limit_s + own.longest().as_secs_f64();
+        let slower = stays.iter().filter(|stayed| **stayed as f64 / NANOS >= beyond).count() as u64;
+        let fault = own.fault(&Ending {
+            goals: &[(0.01, Some(limit_s))],
+            tally: &tally,
+            beyond: &[Lost { lost: slower, of: stays.len() as u64 }],
+            is_open,
+            threads: 1,
+            is_full: false,
+            limit: None,
+        });
         Outcome {
+            fault,
+            stall: own.stall_max(),
             p50_ns: stays.get(stays.len() / 2).copied(),
             tally,
             measured: Duration::from_secs_f64(measured),

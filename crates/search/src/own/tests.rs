@@ -1,0 +1,152 @@
+use super::*;
+use crate::tally::Bin;
+
+const SPAN: Duration = Duration::from_millis(100);
+const STALL: Duration = Duration::from_millis(20);
+
+/// 20 pieces of a tenth of a second with 100 starts each; a stall of ours in two of them.
+fn stalled() -> Own {
+    let mut own = Own::default();
+    (0..20).for_each(|at| {
+        own.piece(&piece(at));
+    });
+    own
+}
+
+fn piece(at: usize) -> Piece {
+    let is_stalled = at % 10 == 3;
+    Piece {
+        span: SPAN,
+        stalled: if is_stalled { STALL } else { Duration::ZERO },
+        lag: if is_stalled { STALL } else { Duration::ZERO },
+        starts: 100,
+        late: if is_stalled { 10 } else { 0 },
+        latest: if is_stalled { STALL } else { Duration::ZERO },
+        dropped: 0,
+        in_flight: if is_stalled { 9 } else { 2 },
+    }
+}
+
+/// What such a trial lost: so many in each piece.
+fn tally(lost: impl Fn(usize) -> u64) -> Tally {
+    let mut tally = Tally::default();
+    for at in 0..20 {
+        tally.push(Bin { lost: vec![Lost { lost: lost(at), of: 100 }], ..Bin::default() });
+    }
+    tally
+}
+
+const P99: &[(f64, Option<f64>)] = &[(0.01, Some(0.02))];
+const P50: &[(f64, Option<f64>)] = &[(0.5, Some(0.02))];
+const FAILED: &[(f64, Option<f64>)] = &[(0.01, None)];
+
+fn ending<'a>(goals: &'a [(f64, Option<f64>)], tally: &'a Tally, beyond: &'a [Lost]) -> Ending<'a> {
+    Ending { goals, tally, beyond, is_open: true, threads: 1, is_full: false, limit: None }
+}
+
+fn beyond(lost: u64) -> [Lost; 1] {
+    [Lost { lost, of: 2_000 }]
+}
+
+#[test]
+fn what_is_met_although_we_stood_still_is_met() {
+    let (own, none) = (stalled(), tally(|_| 0));
+    assert_eq!(own.fault(&ending(P99, &none, &beyond(0))), None);
+    // Whoever is called the limit then, nothing was lost.
+    for limit in [Fault::Generator, Fault::Users, Fault::Link] {
+        let nothing = beyond(0);
+        let full = Ending { is_full: true, limit: Some(limit), ..ending(P99, &none, &nothing) };
+        assert_eq!(own.fault(&full), None, "{limit:?}");
+    }
+    // Others get room while we stand still.
+    assert_eq!(own.fault(&ending(P50, &none, &beyond(0))), Some(Fault::Stalls));
+    assert_eq!(Own::default().fault(&ending(P50, &none, &beyond(0))), None);
+}
+
+#[test]
+fn users_may_be_helped_by_a_stall() {
+    let none = tally(|_| 0);
+    let of_users = Ending { is_open: false, ..ending(P99, &none, &[]) };
+    // 2 % of the time.
+    assert_eq!(stalled().fault(&of_users), Some(Fault::Stalls));
+    // A third of that for each of three threads.
+    assert_eq!(stalled().fault(&Ending { threads: 3, ..of_users }), None);
+    assert_eq!(stalled().fault(&Ending { threads: 3, is_full: true, ..of_users }), Some(Fault::Generator));
+}
+
+#[test]
+fn starts_have_to_keep_to_the_plan() {
+    let none = tally(|_| 0);
+    let dropped = |dropped| {
+        let mut own = stalled();
+        own.mend(&Piece { dropped, ..piece(0) });
+        own.fault(&ending(P99, &none, &beyond(0)))
+    };
+    assert_eq!((dropped(0), dropped(1)), (None, Some(Fault::Generator)));
+    // Behind for a whole second, or for nine tenths of one.
+    for (pieces, fault) in [(9, None), (10, Some(Fault::Generator))] {
+        let mut own = Own::default();
+        (0..20).for_each(|at| {
+            own.piece(&Piece { late: if at < pieces { 11 } else { 0 }, ..piece(at) });
+        });
+        assert_eq!(own.fault(&ending(P99, &none, &beyond(0))), fault, "{pieces}");
+    }
+}
+
+#[test]
+fn what_stalls_may_have_lost_is_unknown() {
+    let own = stalled();
+    assert_eq!(own.longest(), STALL * 2);
+    // 3 % in the pieces with a stall, and right behind them.
+    let behind = tally(|at| if matches!(at % 10, 3 | 4) { 15 } else { 0 });
+    assert_eq!(own.fault(&ending(P99, &behind, &beyond(0))), Some(Fault::Stalls));
+    let nothing = beyond(0);
+    let full = Ending { is_full: true, ..ending(P99, &behind, &nothing) };
+    assert_eq!(own.fault(&full), Some(Fault::Generator), "a thread had no time left");
+    // More than 1 % took longer than the goal and both stalls together.
+    assert_eq!(own.fault(&ending(P99, &behind, &beyond(21))), None);
+    // No stall was near.
+    let elsewhere = tally(|at| if matches!(at % 10, 7 | 8) { 15 } else { 0 });
+    assert_eq!(own.fault(&ending(P99, &elsewhere, &beyond(0))), None);
+    assert_eq!(own.fault(&ending(FAILED, &behind, &beyond(60))), Some(Fault::Stalls), "a failure has no time");
+    assert_eq!(own.fault(&ending(FAILED, &elsewhere, &beyond(60))), None);
+    // Who else was the limit is told where it counts.
+    let of = |limit, lost| own.fault(&Ending { limit: Some(limit), ..ending(P99, &behind, &beyond(lost)) });
+    assert_eq!(of(Fault::Link, 0), Some(Fault::Link));
+    assert_eq!((of(Fault::Users, 21), of(Fault::Users, 0)), (Some(Fault::Users), Some(Fault::Stalls)));
+}
+
+/// What runs behind a stall counts as touched until no more is under way than before.
+#[test]
+fn what_runs_behind_a_stall_is_touched() {
+    let mut own = Own::default();
+    let in_flight = [2, 3, 90, 60, 30, 3, 2, 2];
+    let touched: Vec<bool> = in_flight
+        .iter()
+        .enumerate()
+        .map(|(at, in_flight)| {
+            let stalled = if at == 2 { STALL } else { Duration::ZERO };
+            own.piece(&Piece { in_flight: *in_flight, stalled, ..piece(0) }).is_touched
+        })
+        .collect();
+    assert_eq!(touched, [false, false, true, true, true, false, false, false]);
+}
+
+/// What piles up is what more is under way, and a stall of ours adds at most what came in it.
+#[test]
+fn what_piles_up_is_noted() {
+    let mut own = Own::default();
+    own.begins(2);
+    let marks: Vec<Backlog> = (0..4)
+        .map(|at| {
+            let mut bin = Bin::default();
+            own.piece(&piece(at)).mark(&mut bin);
+            assert_eq!(bin.is_touched, at == 3);
+            bin.backlog
+        })
+        .collect();
+    let none = Backlog { starts: 100.0, grown: 0.0, ours: 0.0, is_first: false };
+    // Nine under way, and two before; a fifth of the piece we stood still.
+    let stalled = Backlog { grown: 7.0, ours: 20.0, ..none };
+    assert_eq!(marks, [Backlog { is_first: true, ..none }, none, none, stalled]);
+}
