@@ -93,7 +93,7 @@ impl<'a> Live<'a> {
             is_logged: false,
             past: None,
             has_lost: false,
-            table: Table::new(view.screen),
+            table: Table::new(view.screen).of_plan(plan),
             progress: Progress::of_load(&view.screen, !view.is_json && !view.is_quiet, plan, address),
             shown_to: Duration::ZERO,
             was_aborted: false,

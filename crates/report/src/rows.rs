@@ -26,6 +26,11 @@ pub(crate) fn used_up(run: &Run, language: Language) -> Vec<String> {
     run.used_up.iter().map(told).collect()
 }
 
+/// The file whose rows ended the load before its plan.
+pub(crate) fn that_ended_it(run: &Run) -> Option<String> {
+    run.used_up.iter().find(|file| !file.is_again).map(|file| file.file.display().to_string())
+}
+
 /// The same for programs.
 pub(crate) fn value(run: &Run) -> Value {
     let told = |UsedUp { file, rows, is_again }: &UsedUp| json!({ "file": file.display().to_string(), "rows": rows, "then": if *is_again { "again" } else { "stop" } });

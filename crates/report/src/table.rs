@@ -3,6 +3,7 @@
 mod codes;
 
 use figures::{Interval, Quantile};
+use plan::{Load, Plan};
 
 use crate::columns::{Column, Columns, Of, Tail, column};
 use crate::format::{bytes, count, rate};
@@ -42,14 +43,24 @@ const ROWS_MIN: usize = 10;
 pub struct Table {
     screen: Screen,
     columns: Columns,
+    /// Starts come at a rate: what is in flight is shown in the place of users.
+    of_rate: bool,
     /// Lines since the last head; `None` before the first.
     rows_since: Option<usize>,
 }
 
 impl Table {
-    /// A table for a screen.
+    /// A table of users for a screen.
     pub fn new(screen: Screen) -> Self {
-        Self { screen, columns: Columns::fitting(&COLUMNS, &DISPENSABLE, Some(CODES), &screen), rows_since: None }
+        let columns = Columns::fitting(&COLUMNS, &DISPENSABLE, Some(CODES), &screen);
+        Self { screen, columns, of_rate: false, rows_since: None }
+    }
+
+    /// That of a plan: where all starts come at rates nobody counts users, and what is in flight is shown.
+    #[must_use]
+    pub fn of_plan(self, plan: &Plan) -> Self {
+        let of_rate = plan.scenarios.iter().all(|scenario| matches!(scenario.load, Load::Open { .. }));
+        Self { of_rate, ..self }
     }
 
     /// The next row, with a head where one is due: above the first, and again when the last is about to leave the screen.
@@ -63,7 +74,7 @@ impl Table {
         let words = self.screen.language.words();
         let names = [
             words.elapsed,
-            words.users,
+            if self.of_rate { words.in_flight } else { words.users },
             words.succeeded,
             words.failed,
             words.rate,
@@ -82,7 +93,7 @@ impl Table {
         let (total, response) = (&interval.total, &interval.response);
         let cells = [
             elapsed(interval.to.as_secs_f64()),
-            count(total.users),
+            count(if self.of_rate { interval.in_flight } else { total.users }),
             count(total.succeeded()),
             count(total.failed),
             rate(interval.requests_per_s),

@@ -168,6 +168,25 @@ fn a_row_shows_its_interval() {
     );
 }
 
+/// Nobody counts users where starts come at a rate: what is in flight is shown.
+#[test]
+fn a_rate_has_what_is_in_flight() {
+    let seen = seen(100, &[]);
+    let mut interval = interval(Nanos::ZERO, Nanos::from_millis(1_000), &seen, &seen);
+    interval.in_flight = 17;
+    let flags = |rate: Option<&str>| Flags {
+        url: Some("http://a/".to_owned()),
+        rate: rate.map(str::to_owned),
+        ..Flags::default()
+    };
+    for (rate, shown) in [(None, ["users", "50"]), (Some("100"), ["pending", "17"])] {
+        let table = Table::new(Screen::plain(Language::En)).of_plan(&flags(rate).plan().expect("a good plan"));
+        let second = |text: &str| text.split('│').nth(1).map(|cell| cell.trim().to_owned());
+        let lines = [table.head(), table.row(&interval)];
+        assert_eq!(lines.map(|text| second(&text).unwrap_or_default()), shown);
+    }
+}
+
 #[test]
 fn red_is_for_failures_only() {
     let (good, bad) = (seen(1, &[]), seen(1, &[(Failure::Reset, 1)]));
@@ -379,4 +398,15 @@ fn files_that_were_used_up_are_told() {
         {"file": "codes.csv", "rows": 7, "then": "again"},
     ]);
     assert_eq!(rows, expect);
+    // A plan that ended early is not one that was kept, and none of that is green.
+    let mut result = result(seen(1_000, &[]));
+    result.used_up = vec![engine::UsedUp { file: "users.csv".into(), rows: 1_200, is_again: false }];
+    (result.verdict.limit, result.verdict.known) = (Limit::PlanKept, Known::Counts);
+    let run = run(&plan(), result);
+    let said = verdict::verdict(&run, Language::En);
+    assert!(said.starts_with("the rows of users.csv were used up before the end of the plan; until then "), "{said}");
+    assert_eq!(
+        (verdict::tone(&run), verdict::title(&run, Language::Zh)),
+        (verdict::Tone::Unsure, "数据行已用完".to_owned())
+    );
 }

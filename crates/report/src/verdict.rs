@@ -10,6 +10,7 @@ use metrics::{Judgement, Measure, Unit};
 use crate::Language;
 use crate::failed::{nothing_succeeded, some_failed};
 use crate::format::{count, counted, rate, time};
+use crate::rows;
 pub(crate) use tone::{Tone, title, tone};
 
 /// A thread that needs less of a core, and waits for one less, was late for another reason.
@@ -48,7 +49,13 @@ pub(crate) fn verdict(run: &Run, language: Language) -> String {
             format!("压测提前停止；在此之前{verdict}"),
         );
     }
-    verdict
+    match rows::that_ended_it(run) {
+        Some(file) if run.verdict.limit == Limit::PlanKept => language.pick(
+            format!("the rows of {file} were used up before the end of the plan; until then {verdict}"),
+            format!("{file} 的数据行在计划结束之前已用完；在此之前{verdict}"),
+        ),
+        _ => verdict,
+    }
 }
 
 /// Somebody stopped it in the warm-up.

@@ -5,6 +5,7 @@ use crate::Language;
 pub(crate) struct Words {
     pub(crate) elapsed: &'static str,
     pub(crate) users: &'static str,
+    pub(crate) in_flight: &'static str,
     pub(crate) succeeded: &'static str,
     pub(crate) failed: &'static str,
     pub(crate) rate: &'static str,
@@ -53,6 +54,7 @@ pub(crate) struct Words {
 const EN: Words = Words {
     elapsed: "time",
     users: "users",
+    in_flight: "pending",
     succeeded: "succeeded",
     failed: "failed",
     rate: "req/s",
@@ -101,6 +103,7 @@ const EN: Words = Words {
 const ZH: Words = Words {
     elapsed: "耗时",
     users: "并发数",
+    in_flight: "在途",
     succeeded: "成功数",
     failed: "失败数",
     rate: "QPS",

@@ -6,6 +6,7 @@ use figures::Run;
 use super::mark_of_spoiled;
 use crate::Language;
 use crate::failed::nothing_succeeded;
+use crate::rows;
 
 /// How grave it is: what colour it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +65,9 @@ fn heading(run: &Run, language: Language) -> (Tone, &'static str) {
     }
     if run.is_unreliable() {
         return (Tone::Unsure, pick("p99 includes stalls of this machine", "p99 包含本机的停顿"));
+    }
+    if rows::that_ended_it(run).is_some() && verdict.limit == Limit::PlanKept {
+        return (Tone::Unsure, pick("Rows used up", "数据行已用完"));
     }
     match verdict.limit {
         Limit::PlanKept => (Tone::Good, pick("Plan kept", "计划已达成")),
