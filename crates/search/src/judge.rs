@@ -87,7 +87,8 @@ fn classed(tally: &Tally, goals: &[Allowance], z: f64, in_flight: &[u64]) -> Cla
             continue;
         }
         let bounds = tally.bounds(number, z, more, goal.limit_s);
-        if bounds.low > goal.share || would_miss(tally, goal, z) {
+        let is_above = bounds.low > goal.share && !tally.is_one_event(number);
+        if is_above || would_miss(tally, goal, z) {
             return Class::Missed;
         }
         if bounds.high > goal.share || would_miss(tally, goal, 1.0) {

@@ -12,6 +12,8 @@ const FAR: f64 = 5.0;
 const PILE_MIN: f64 = 8.0;
 /// Where requests pile up the last third of the response times is longer than the first by this factor.
 const PILE_SLOWER: f64 = 1.2;
+/// What is lost in no more than this part of the time may be one event.
+const EVENT_PART: f64 = 0.2;
 /// Pieces without a stall of ours that have to be left, so that they tell how alike neighbours are.
 const UNTOUCHED_MIN: usize = 16;
 
@@ -143,6 +145,14 @@ impl Tally {
         let last = is_counted.last().copied().unwrap_or(false);
         let counted = self.bins.iter().enumerate().filter(|(at, _)| is_counted.get(*at).copied().unwrap_or(last));
         counted.filter_map(|(_, bin)| bin.lost.get(goal)).map(|lost| lost.lost).sum()
+    }
+
+    /// All that a goal lost was lost in one short time: whether that comes again nobody knows, so it is no proof.
+    pub(crate) fn is_one_event(&self, goal: usize) -> bool {
+        let has_lost = |bin: &Bin| bin.lost.get(goal).is_some_and(|lost| lost.lost > 0);
+        let first = self.bins.iter().position(has_lost);
+        let last = self.bins.iter().rposition(has_lost);
+        first.zip(last).is_some_and(|(first, last)| (last + 1 - first) as f64 <= EVENT_PART * self.bins.len() as f64)
     }
 
     /// Response times of all pieces.

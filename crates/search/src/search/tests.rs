@@ -448,6 +448,23 @@ fn one_look_that_lost_some_is_not_the_end() {
     assert_eq!(many.len(), plain.len() + 1, "{many:?}");
 }
 
+/// One short time in which all is lost is no proof of what the target takes; two of them are, and so is what goes on to the end.
+#[test]
+fn one_event_is_no_proof() {
+    let of = |is_lost: &dyn Fn(u64) -> bool| {
+        let mut tally = Tally::default();
+        for piece in 0..40 {
+            let lost = if is_lost(piece) { 100 } else { 0 };
+            let times = Moments { count: 100.0, sum: 0.1, squares: 1e-4, most: 0.001 };
+            tally.push(Bin { lost: vec![Lost { lost, of: 100 }], times, ..Bin::default() });
+        }
+        class_of(&tally, &[Allowance { share: 0.01, limit_s: Some(0.1), held_s: 1.0 }])
+    };
+    assert_eq!(of(&|piece| (10..16).contains(&piece)), Class::Undecided);
+    assert_eq!(of(&|piece| (10..13).contains(&piece) || (25..28).contains(&piece)), Class::Missed);
+    assert_eq!(of(&|piece| piece >= 28), Class::Missed);
+}
+
 /// Something is told in any case, and whether it is sure.
 #[test]
 fn the_answer_is_one_figure() {
