@@ -38,8 +38,8 @@ pub(crate) struct Scene {
     over_at: Option<Nanos>,
     /// These are over too.
     has_left: bool,
-    /// Users at work at the end of the last interval.
-    users: u64,
+    /// Users at work at the end of the last interval; none before the first.
+    users: Option<u64>,
     /// Of a load that starts nothing any more: what had ended before, in this snapshot, and what of it well.
     base: Option<(u64, u64)>,
     follower: Follower,
@@ -62,7 +62,6 @@ pub(crate) struct SceneEnd {
 
 impl Scene {
     pub(crate) fn new<S: Sockets>(work: Work, times: Times, waker: &Waker, sockets: &mut S) -> Self {
-        let users = if work.open.is_some() { 0 } else { work.share.users };
         Self {
             scenario: work.scenario,
             world: World::new(work, waker, sockets, times.started),
@@ -79,7 +78,7 @@ impl Scene {
             round_at: Nanos::ZERO,
             over_at: None,
             has_left: false,
-            users,
+            users: None,
             base: None,
             follower: Follower::new(times.measured_from().max(times.begins()), times.duration),
         }
@@ -238,7 +237,8 @@ impl Scene {
         }
         // Those that worked in the interval: at its end some may have done all they had to.
         let users = if self.is_over() { 0 } else { self.world.users_at_work() };
-        seen.gauges.users = users.max(std::mem::replace(&mut self.users, users));
+        let before = self.users.replace(users).unwrap_or_else(|| self.world.users_begun());
+        seen.gauges.users = users.max(before);
     }
 
     /// The last that was seen, and how it ended.

@@ -412,14 +412,6 @@ impl World {
         self.ledger.exchanges.is_empty() && is_spent && self.pool.lookups.is_empty()
     }
 
-    /// Users that are at work.
-    pub(crate) fn users_at_work(&self) -> u64 {
-        if self.users.open.is_some() {
-            return if self.ledger.is_simple { self.ledger.exchanges.len() as u64 } else { self.users.inside };
-        }
-        self.users.started - self.users.ended - self.users.closed.parked
-    }
-
     /// Starts that have come and not ended.
     pub(crate) fn backlog(&self) -> u64 {
         self.ledger.exchanges.len() as u64 + self.users.open.as_ref().map_or(0, Open::waiting)

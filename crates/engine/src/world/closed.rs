@@ -190,6 +190,19 @@ impl Closed {
 }
 
 impl World {
+    /// Users that are at work.
+    pub(crate) fn users_at_work(&self) -> u64 {
+        if self.users.open.is_some() {
+            return if self.ledger.is_simple { self.ledger.exchanges.len() as u64 } else { self.users.inside };
+        }
+        self.users.started - self.users.ended - self.users.closed.parked
+    }
+
+    /// Users of a closed load that have begun, whether they are still at work or not.
+    pub(crate) fn users_begun(&self) -> u64 {
+        if self.users.open.is_some() { 0 } else { self.users.started }
+    }
+
     /// Starts and parks users as their number wants it, and those whose common instant has come.
     #[inline]
     pub(super) fn turn_closed<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
