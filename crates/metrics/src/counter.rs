@@ -118,10 +118,6 @@ counters! {
     Counters;
     /// Exchanges whose intended start has come.
     Started = started;
-    /// Exchanges that had begun in the warm-up and were in flight when it was over.
-    Carried = carried;
-    /// Exchanges that ended in the warm-up: they are in no other figure.
-    WarmedUp = warmed_up;
     /// Exchanges that ended well.
     Succeeded = succeeded;
     /// Exchanges that could not be started in time.
@@ -182,6 +178,10 @@ counters! {
     MessagesReceived = messages_received;
     /// Messages of WebSocket that answer none of ours.
     Unasked = unasked;
+    /// Exchanges that had begun in the warm-up and were in flight when it was over.
+    Carried = carried;
+    /// Exchanges that ended in the warm-up: they are in no other figure.
+    WarmedUp = warmed_up;
 }
 
 counters! {

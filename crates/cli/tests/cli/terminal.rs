@@ -35,11 +35,16 @@ impl Tmux {
     }
 
     fn until(&self, parts: &[&str]) -> String {
+        self.until_all(parts, |_| true)
+    }
+
+    /// All of these are there, and it is as it should be: it may be drawn in pieces.
+    fn until_all(&self, parts: &[&str], is_right: impl Fn(&str) -> bool) -> String {
         let mut shown = String::new();
         wait_for(&format!("the terminal shows {parts:?}"), || {
             // With what went off the top.
             shown = self.ask(&["capture-pane", "-p", "-S", "-200"]);
-            parts.iter().all(|part| shown.contains(part))
+            parts.iter().all(|part| shown.contains(part)) && is_right(&shown)
         });
         shown
     }
@@ -69,17 +74,19 @@ fn a_load_in_the_whole_terminal() {
     let url = served.url("/");
     let line = format!("$O -q 200 -z 5m --interval 200ms --screen --threshold 'p99(response_time) < 9s' {url}");
     let tmux = Tmux::run(&line, (80, 24));
-    let shown = tmux.until(&["running", "200 / 200", "HTTP 200", "met so far", "q stop"]);
-    assert!(tmux.is_taken() && !shown.contains("stood-before"), "{shown}");
-    let least = |shown: &str, rows: usize, columns: usize| {
-        let lines: Vec<&str> = shown.trim_end().lines().collect();
-        let widest = lines.iter().map(|line| line.chars().count()).max();
-        assert_eq!((lines.len(), widest), (rows, Some(columns)), "{shown}");
+    let is_filled = |rows: usize, columns: usize| {
+        move |shown: &str| {
+            let lines: Vec<&str> = shown.trim_end().lines().collect();
+            let widest = lines.iter().map(|line| line.chars().count()).max();
+            (lines.len(), widest) == (rows, Some(columns))
+        }
     };
-    least(&shown, 24, 80);
+    let parts = ["running", "200 / 200", "HTTP 200", "met so far", "q stop"];
+    let shown = tmux.until_all(&parts, is_filled(24, 80));
+    assert!(tmux.is_taken() && !shown.contains("stood-before"), "{shown}");
     tmux.ask(&["resize-window", "-x", "200", "-y", "60"]);
     let corner = format!("{}┐┌", "─".repeat(50));
-    least(&tmux.until(&[&corner]), 60, 200);
+    tmux.until_all(&[&corner], is_filled(60, 200));
     tmux.ask(&["resize-window", "-x", "30", "-y", "8"]);
     tmux.until(&["too small"]);
     tmux.ask(&["resize-window", "-x", "80", "-y", "24"]);

@@ -4,6 +4,7 @@
 //! saw before a stall is of the interval in which the stall began. An interval is told when all shards have told theirs, or when
 //! others are [`LATE_MAX`] further; what a late one has seen is added then, and the interval told again.
 
+mod ended;
 mod parts;
 mod told;
 
@@ -11,22 +12,21 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
-use metrics::{Distribution, Snapshot};
+use metrics::Snapshot;
 use pacing::Nanos;
 use pacing::change::Timeline;
-use plan::BudgetPart;
 
+pub(crate) use ended::Ended;
 use parts::{KEPT_MAX, KEPT_RECENT};
 
 use super::whole::{Gauges, Whole};
 use crate::afar::PartEnd;
 use crate::scene::SceneEnd;
 use crate::shard::Seen;
-use crate::slices::Slices;
 use crate::spent::ShardUse;
 #[cfg(test)]
 use crate::swarm::plant::{Bug, strikes};
-use crate::times::{Backlog, SLIVER, Times, longest};
+use crate::times::{SLIVER, Times, longest};
 
 /// An interval waits for a shard until others have told so many more.
 const LATE_MAX: u64 = 2;
@@ -113,40 +113,6 @@ impl Finished {
         for spent in &mut self.shards {
             (spent.cpu_ns, spent.run_delay_ns, spent.saturated_ns) = (0, 0, 0);
         }
-    }
-}
-
-/// How a scenario ended, over all shards.
-#[derive(Clone, Debug)]
-pub(crate) struct Ended {
-    /// From the start to the instant from which nothing of it was started any more.
-    pub(crate) stopped_at: Nanos,
-    /// What was started and not ended; of a plan that came to its end.
-    pub(crate) backlog: Option<Backlog>,
-    /// The part of the budget that ended the run.
-    pub(crate) spent: Option<BudgetPart>,
-    /// What ended in equal stretches of it, and service times of the first exchange of each user; nothing of what others carried out.
-    pub(crate) slices: Slices,
-    pub(crate) first_times: Distribution,
-}
-
-impl Default for Ended {
-    fn default() -> Self {
-        let (slices, first_times) = (Slices::default(), Distribution::default());
-        Self { stopped_at: Nanos::ZERO, backlog: Some(Backlog::default()), spent: None, slices, first_times }
-    }
-}
-
-impl Ended {
-    /// The same of one more shard.
-    fn add(&mut self, stopped_at: Nanos, backlog: Option<Backlog>, spent: Option<BudgetPart>) {
-        let sum = |(sum, more): (Backlog, Backlog)| Backlog {
-            halfway: sum.halfway + more.halfway,
-            at_end: sum.at_end + more.at_end,
-        };
-        self.spent = self.spent.or(spent);
-        self.backlog = self.backlog.zip(backlog).map(sum);
-        self.stopped_at = self.stopped_at.max(stopped_at);
     }
 }
 

@@ -76,7 +76,8 @@ const FREEZE: [Nanos; 2] = [Nanos::from_millis(1_500), Nanos::from_millis(2_500)
 /// freeze it answers at once. So the times of all are known by arithmetic.
 #[test]
 fn a_freeze() {
-    let load = Flags { rate: text(1_000), requests: text(4_000), connections: text(10), ..flags("/") };
+    let load =
+        Flags { rate: text(1_000), requests: text(4_000), connections: text(10), preconnect: true, ..flags("/") };
     let (plan, mut world) = (load.plan().expect("a good plan"), World::default());
     world.freeze(FREEZE[0], FREEZE[1]);
     let finished = world.play(Vec::new(), Some((&plan, 1))).finished.expect("a load");

@@ -1,0 +1,43 @@
+//! How the scenarios of a run ended, over all of their shards.
+
+use metrics::Distribution;
+use pacing::Nanos;
+use plan::BudgetPart;
+
+use crate::slices::Slices;
+use crate::times::Backlog;
+
+/// How a scenario ended, over all shards.
+#[derive(Clone, Debug)]
+pub(crate) struct Ended {
+    /// From the start to the instant from which nothing of it was started any more.
+    pub(crate) stopped_at: Nanos,
+    /// What was started and not ended; of a plan that came to its end.
+    pub(crate) backlog: Option<Backlog>,
+    /// The part of the budget that ended the run.
+    pub(crate) spent: Option<BudgetPart>,
+    /// What ended in equal stretches of it; nothing of what others carried out, here and below.
+    pub(crate) slices: Slices,
+    /// Service times of the first exchange of each user.
+    pub(crate) first_times: Distribution,
+}
+
+impl Default for Ended {
+    fn default() -> Self {
+        let (stopped_at, backlog, slices) = (Nanos::ZERO, Some(Backlog::default()), Slices::default());
+        Self { stopped_at, backlog, spent: None, slices, first_times: Distribution::default() }
+    }
+}
+
+impl Ended {
+    /// The same of one more shard.
+    pub(super) fn add(&mut self, stopped_at: Nanos, backlog: Option<Backlog>, spent: Option<BudgetPart>) {
+        let sum = |(sum, more): (Backlog, Backlog)| Backlog {
+            halfway: sum.halfway + more.halfway,
+            at_end: sum.at_end + more.at_end,
+        };
+        self.spent = self.spent.or(spent);
+        self.backlog = self.backlog.zip(backlog).map(sum);
+        self.stopped_at = self.stopped_at.max(stopped_at);
+    }
+}
