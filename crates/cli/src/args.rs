@@ -40,7 +40,7 @@ pub(crate) enum Command {
     /// Rings, and what is to be made of them.
     Import(Vec<String>, Box<RunArgs>),
     Compare {
-        runs: Vec<String>,
+        sides: [Vec<String>; 2],
         fail_if: Vec<String>,
         is_json: bool,
     },
@@ -82,9 +82,11 @@ impl Command {
             "init" => Self::Init(Box::new(InitArgs::of(&given))),
             "report" => Self::Report { run: given.text("run").unwrap_or_default(), file: given.text("html") },
             "history" => Self::History { is_json: given.has("json"), is_trend: given.has("trend") },
-            "compare" => {
-                Self::Compare { runs: given.list("runs"), fail_if: given.list("fail-if"), is_json: given.has("json") }
-            }
+            "compare" => Self::Compare {
+                sides: ["runs", "others"].map(|name| given.list(name)),
+                fail_if: given.list("fail-if"),
+                is_json: given.has("json"),
+            },
             "import" => Self::Import(given.list("rings"), Box::new(RunArgs::of(&given))),
             "web" => Self::Web(WatchArgs::of(&given)),
             "ctl" => Self::Ctl(CtlArgs::of(&given)),

@@ -116,7 +116,7 @@ fn place(matches: &ArgMatches) -> (Mode, usize, &ArgMatches) {
 fn may_borrow(row: &Row) -> bool {
     match row.kind {
         Kind::Word(_) => row.name == "url",
-        Kind::Words(_) | Kind::Shell | Kind::Help | Kind::Version => false,
+        Kind::Words(_) | Kind::Behind(_) | Kind::Shell | Kind::Help | Kind::Version => false,
         _ => row.name != CONFIG,
     }
 }

@@ -142,6 +142,8 @@ pub(crate) enum Kind {
     Word(&'static str),
     /// Words without a flag, at least one.
     Words(&'static str),
+    /// The same behind `--`; there may be none.
+    Behind(&'static str),
     /// The name of a shell, without a flag.
     Shell,
     /// Nothing.
@@ -276,9 +278,8 @@ impl Row {
     /// What its value is called, if it takes one.
     pub(crate) fn value(&self) -> Option<&'static str> {
         match self.kind {
-            Kind::Word(name) | Kind::Words(name) | Kind::Text(name) | Kind::Number(name) | Kind::Free(name) => {
-                Some(name)
-            }
+            Kind::Word(name) | Kind::Words(name) | Kind::Behind(name) | Kind::Text(name) => Some(name),
+            Kind::Number(name) | Kind::Free(name) => Some(name),
             Kind::List(name) | Kind::FreeList(name) | Kind::Choice(name, _) => Some(name),
             Kind::Shell => Some("SHELL"),
             Kind::Switch | Kind::Help | Kind::Version => None,
@@ -287,7 +288,7 @@ impl Row {
 
     /// Whether it stands without a flag.
     pub(crate) fn is_word(&self) -> bool {
-        matches!(self.kind, Kind::Word(_) | Kind::Words(_) | Kind::Shell)
+        matches!(self.kind, Kind::Word(_) | Kind::Words(_) | Kind::Behind(_) | Kind::Shell)
     }
 
     /// The flag for the parser of command lines.
@@ -308,6 +309,7 @@ impl Row {
             Kind::Words(_) => {
                 arg.action(ArgAction::Append).num_args(1..).required(true).value_hint(ValueHint::FilePath)
             }
+            Kind::Behind(_) => arg.action(ArgAction::Append).num_args(0..).last(true).value_hint(ValueHint::FilePath),
             Kind::Shell => {
                 let shells = clap::value_parser!(clap_complete::Shell);
                 arg.action(ArgAction::Set).required(true).value_parser(shells).hide_possible_values(true)

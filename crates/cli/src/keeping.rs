@@ -323,18 +323,12 @@ impl Keeping {
             }
         }
         if let Some((other, baseline)) = self.baseline {
-            let comparison = history::compare(&baseline, report);
+            let comparison = history::compare(&[&baseline], &[report]);
             if shows {
-                let text = report::comparison_table(&comparison, [&other, &name], language);
+                let text = report::comparison_table(&comparison, [&[other], &[name]], language);
                 kept.has_lost |= output::write_stdout(&format!("\n{text}"), language) == Wrote::Failed;
             }
-            for fail_if in self.fail_if.iter().filter(|one| !one.can_be_told(&comparison)) {
-                output::note(&format!("onrush: {}", report::untold_line(fail_if, language)));
-            }
-            for fail_if in self.fail_if.iter().filter(|one| one.is_met(&comparison)) {
-                output::note(&format!("onrush: {}", report::fail_if_line(fail_if, language)));
-                kept.is_worse = true;
-            }
+            kept.is_worse |= crate::ruling::tell(&self.fail_if, &comparison, language);
         }
         kept
     }

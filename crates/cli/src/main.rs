@@ -50,6 +50,7 @@ mod quiet;
 mod reference;
 mod request_log;
 mod rings;
+mod ruling;
 mod selftest;
 mod serve;
 mod signals;
@@ -134,7 +135,7 @@ fn obey(words: &[OsString], curl: Option<Vec<Vec<u8>>>, language: Language) -> E
         Command::Init(args) => init::init(&args),
         Command::Report { run, file } => past::report(&run, file.as_deref(), usage::language()),
         Command::History { is_json, is_trend } => past::history(is_json, is_trend, usage::language()),
-        Command::Compare { runs, fail_if, is_json } => past::compare(&runs, &fail_if, is_json, usage::language()),
+        Command::Compare { sides, fail_if, is_json } => past::compare(&sides, &fail_if, is_json, usage::language()),
         Command::Import(rings, args) => import::import(&rings, &args),
         Command::Web(args) => page::page(&args),
         Command::Ctl(args) => ctl::ctl(&args),

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::exit::Exit;
 use crate::files::Place;
 use crate::keeping::{PAGE, runs};
-use crate::output;
+use crate::{output, ruling};
 
 /// `onrush report RUN`.
 pub(crate) fn report(run: &str, file: Option<&str>, language: Language) -> Exit {
@@ -91,43 +91,48 @@ fn trend(listed: &history::Listed, language: Language) -> String {
     kinds.into_iter().map(of_kind).collect::<Vec<_>>().join("\n")
 }
 
-/// `onrush compare A B`.
-pub(crate) fn compare(names: &[String], fail_if: &[String], is_json: bool, language: Language) -> Exit {
+/// `onrush compare A B`, and `onrush compare A1 A2 -- B1 B2`.
+pub(crate) fn compare(sides: &[Vec<String>; 2], fail_if: &[String], is_json: bool, language: Language) -> Exit {
     let refuse = |text: &str| {
         output::complain(text);
         Exit::Usage
     };
-    let [one, other] = names else {
-        let text =
-            language.pick("compare takes two runs: onrush compare A B", "compare 需要两次运行：onrush compare A B");
-        return refuse(text);
+    let sides = match sides {
+        [runs, others] if !others.is_empty() => [&runs[..], &others[..]],
+        [runs, _] if runs.len() == 2 => [&runs[..1], &runs[1..]],
+        _ => {
+            return refuse(language.pick(
+                "compare takes two runs: onrush compare A B; or several on each side: onrush compare A1 A2 -- B1 B2",
+                "compare 需要两次运行：onrush compare A B；或每组多次：onrush compare A1 A2 -- B1 B2",
+            ));
+        }
     };
     let fail_if = match fail_if.iter().map(|text| FailIf::parse(text)).collect::<Result<Vec<_>, _>>() {
         Ok(fail_if) => fail_if,
         Err(error) => return refuse(&report::fail_if_error(&error, language)),
     };
-    let load = |name: &str| -> Result<(String, Value), String> {
+    let load = |name: &String| -> Result<(String, Value), String> {
         let wrong = |error| report::history_error(&error, language);
         let folder = runs(language)?.find(name).map_err(wrong)?;
         Ok((folder.id().to_owned(), folder.report().map_err(wrong)?))
     };
-    let (one, other) = match (load(one), load(other)) {
-        (Ok(one), Ok(other)) => (one, other),
+    let all = |names: &[String]| names.iter().map(load).collect::<Result<Vec<_>, String>>();
+    let sides = match (all(sides[0]), all(sides[1])) {
+        (Ok(one), Ok(other)) => [one, other],
         (Err(text), _) | (_, Err(text)) => return refuse(&text),
     };
-    if history::is_hold(&one.1) != history::is_hold(&other.1) {
-        return refuse(&report::other_kind(&other.0, language));
+    let is_hold = history::is_hold(&sides[0][0].1);
+    if let Some((name, _)) = sides.iter().flatten().find(|(_, report)| history::is_hold(report) != is_hold) {
+        return refuse(&report::other_kind(name, language));
     }
-    let comparison = history::compare(&one.1, &other.1);
-    let failed: Vec<&FailIf> = fail_if.iter().filter(|each| each.is_met(&comparison)).collect();
-    let names = [one.0.as_str(), other.0.as_str()];
+    let [one, other] = sides.each_ref().map(|side| side.iter().map(|(_, report)| report).collect::<Vec<_>>());
+    let comparison = history::compare(&one, &other);
+    let names = sides.each_ref().map(|side| side.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>());
     let text = match is_json {
-        true => report::comparison_json(&comparison, names, &failed),
-        false => report::comparison_table(&comparison, names, language),
+        true => report::comparison_json(&comparison, [&names[0], &names[1]], &fail_if),
+        false => report::comparison_table(&comparison, [&names[0], &names[1]], language),
     };
     let exit = output::to_stdout(&text, language);
-    failed.iter().for_each(|each| output::note(&format!("onrush: {}", report::fail_if_line(each, language))));
-    let untold = fail_if.iter().filter(|each| !each.can_be_told(&comparison));
-    untold.for_each(|each| output::note(&format!("onrush: {}", report::untold_line(each, language))));
-    if exit == Exit::Done && !failed.is_empty() { Exit::Unmet } else { exit }
+    let is_worse = ruling::tell(&fail_if, &comparison, language);
+    if exit == Exit::Done && is_worse { Exit::Unmet } else { exit }
 }

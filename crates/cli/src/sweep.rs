@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::time::Instant;
 
 use engine::StopHandle;
-use figures::{Held, Run};
+use figures::{At, Held, Quantile, Run};
 use metrics::Measure;
 use plan::parse_count;
 use report::Language;
@@ -236,18 +236,22 @@ impl Sweep {
 }
 
 fn of_run(run: &Run, cell: &Cell, kept_as: Option<String>) -> SweptRun {
-    let response = run.recorded.succeeded.of(Measure::Response);
-    let (started, span) = (run.tally.started().max(1), run.started_for.as_secs_f64());
-    let succeeded = run.tally.succeeded();
+    let response = run.succeeded.of(Measure::Response);
+    let [p50, p99] = [Quantile::P50, Quantile::P99].map(|quantile| response.at_known(quantile));
+    let is_affected = |at: Option<At>| at.is_some_and(|at| at.is_spoiled);
+    let (started, succeeded) = (run.tally.started().max(1), run.tally.succeeded());
     SweptRun {
         place: cell.place,
         round: cell.round,
-        rate: if span > 0.0 { run.tally.finished() as f64 / span } else { 0.0 },
-        p50_ns: response.quantile(0.5),
-        p99_ns: response.quantile(0.99),
+        // What ended within the measured time, as the summary of a single run has it.
+        rate: run.rate,
+        p50_ns: p50.map(|at| at.ns),
+        p99_ns: p99.map(|at| at.ns),
+        is_affected: [is_affected(p50), is_affected(p99)],
         failed_share: 1.0 - succeeded.min(started) as f64 / started as f64,
         limit: run.verdict.limit.name(),
-        is_spoiled: run.is_unreliable(),
+        // Stalls that made a percentile are marked there, and are no reason against a rate.
+        is_spoiled: run.verdict.is_spoiled(),
         kept_as,
     }
 }
@@ -260,6 +264,7 @@ fn of_held(held: &Held, cell: &Cell, kept_as: Option<String>) -> SweptRun {
         rate: open as f64,
         p50_ns: held.answered.quantile(0.5),
         p99_ns: held.answered.quantile(0.99),
+        is_affected: [false; 2],
         failed_share: 1.0 - open.min(asked) as f64 / asked as f64,
         limit: match (held.is_spoiled || held.stopped_opening.is_some(), held.is_kept) {
             (true, _) => "generator",
@@ -270,3 +275,6 @@ fn of_held(held: &Held, cell: &Cell, kept_as: Option<String>) -> SweptRun {
         kept_as,
     }
 }
+
+#[cfg(test)]
+mod tests;

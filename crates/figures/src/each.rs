@@ -73,6 +73,11 @@ pub(crate) fn rated_for(started_for: Nanos, begin: std::time::Duration) -> Nanos
     started_for.since(Nanos::from(begin))
 }
 
+/// The same of all scenarios: from the first of them on.
+pub(crate) fn rated_for_all(plan: &Plan, started_for: Nanos) -> Nanos {
+    rated_for(started_for, plan.scenarios.iter().map(|scenario| scenario.begin).min().unwrap_or_default())
+}
+
 /// The step of several that held more than half of the time.
 fn held_by(plan: &Plan, number: usize, seen: &Snapshot, done: Iterations, users_s: Option<f64>) -> Option<HeldBy> {
     let catalog = engine::catalog(plan);

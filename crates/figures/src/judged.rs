@@ -7,6 +7,8 @@ use engine::RunResult;
 use metrics::{Judgement, Named, Snapshot, Threshold};
 use plan::Plan;
 
+use crate::each::rated_for_all;
+
 /// A threshold, and what was seen of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judged {
@@ -24,7 +26,7 @@ impl Judged {
 
     /// Each threshold at the end of a run.
     pub(crate) fn of_run(thresholds: &[Threshold], plan: &Plan, result: &RunResult) -> Vec<Self> {
-        let span = result.started_for.as_duration();
+        let span = rated_for_all(plan, result.started_for).as_duration();
         all(thresholds, plan, (&result.total, span), |scenario| result.total_of(scenario))
     }
 
@@ -32,7 +34,7 @@ impl Judged {
     pub fn so_far(thresholds: &[Threshold], plan: &Plan, told: &engine::Interval<'_>) -> Vec<Self> {
         let nothing = Snapshot::default();
         let of = |scenario: usize| told.scenarios.get(scenario).map_or(&nothing, |part| part.total);
-        all(thresholds, plan, (told.total, told.to.as_duration()), of)
+        all(thresholds, plan, (told.total, rated_for_all(plan, told.to).as_duration()), of)
     }
 }
 

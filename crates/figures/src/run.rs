@@ -16,7 +16,7 @@ use plan::Plan;
 use wire::tls::Refused;
 
 use crate::asked::{Asked, asks_each};
-use crate::each::{ScenarioRun, rated_for};
+use crate::each::{ScenarioRun, rated_for_all};
 use crate::iterations::{Iterations, rounds};
 use crate::stalls::{Hidden, Stalled};
 use crate::times::{Quantile, Spoiled, histogram};
@@ -212,6 +212,16 @@ pub struct Run {
     pub recorded: Recorded,
 }
 
+/// What ended in the measured time, a second of it, and of a load at a rate what was started. `again`: starts that no plan asked for.
+fn rates(plan: &Plan, result: &RunResult, tally: &Tally, again: u64) -> (f64, Option<f64>) {
+    let seconds = rated_for_all(plan, result.started_for).as_secs_f64();
+    let per_s = |count| per_second(count, seconds);
+    let asked = Asked { per_s: result.asked_per_s, last: per_s(asks_each(plan)), was_stopped: result.was_stopped };
+    let begun = (tally.planned_starts() - tally.dropped()).saturating_sub(again);
+    let achieved_per_s = asked.per_s.map(|_| asked.at_most(per_s(begun)));
+    (asked.at_most(per_s(tally.finished() - tally.drained())), achieved_per_s)
+}
+
 /// CPU time as a share of what threads could have had. A run that was stopped in its warm-up has no time to speak of.
 fn cpu_share(cpu_ns: u64, wall: Nanos, threads: usize) -> f64 {
     let available = wall.0 as f64 * threads as f64;
@@ -236,21 +246,12 @@ impl Run {
         let scenarios = ScenarioPart::all(&plan, (0..plan.scenarios.len()).map(|scenario| result.total_of(scenario)));
         let judged = Judged::of_run(thresholds, &plan, &result);
         let (iterations, again) = rounds(&plan, &result);
+        let tally = Tally::of(&result.total);
+        let (rate, achieved_per_s) = rates(&plan, &result, &tally, again);
         let mut total = result.total;
-        let (tally, recorded) = (Tally::of(&total), Recorded::of(&total));
+        let recorded = Recorded::of(&total);
         let (wall, started_for) = (result.wall, result.started_for);
-        let begin = plan.scenarios.iter().map(|scenario| scenario.begin).min().unwrap_or_default();
-        let rated_s = rated_for(started_for, begin).as_secs_f64();
-        let per_s_of_starts = |count| per_second(count, rated_s);
-        let asked = Asked {
-            per_s: result.asked_per_s,
-            last: per_s_of_starts(asks_each(&plan)),
-            was_stopped: result.was_stopped,
-        };
-        let begun = (tally.planned_starts() - tally.dropped()).saturating_sub(again);
-        let achieved_per_s = asked.per_s.map(|_| asked.at_most(per_s_of_starts(begun)));
         let succeeded = succeeded(&total, &recorded.succeeded);
-        let rate = asked.at_most(per_s_of_starts(tally.finished() - tally.drained()));
         Self {
             address,
             lookup,

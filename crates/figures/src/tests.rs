@@ -294,6 +294,12 @@ fn thresholds_of_parts_are_judged_so_far() {
         let seen = judged.judgement.value.expect("a value");
         assert!((seen - value).abs() <= value / 1_000.0 && judged.judgement.holds == holds, "{text}: {judged:?}");
     }
+    // What comes before the first scenario begins is in no rate.
+    let rate = [metrics::Threshold::parse("rate > 1/s").expect("a threshold")];
+    let seen = |plan: &Plan| crate::Judged::so_far(&rate, plan, &told)[0].judgement.value.expect("a rate");
+    let whole = seen(&plan);
+    plan.scenarios.iter_mut().for_each(|scenario| scenario.begin = told.to.as_duration() / 2);
+    assert_eq!(seen(&plan), 2.0 * whole);
 }
 
 proptest::proptest! {

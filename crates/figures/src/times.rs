@@ -118,6 +118,11 @@ impl Times {
         self.percentiles[quantile as usize]
     }
 
+    /// One of the percentiles of those that are known.
+    pub fn at_known(&self, quantile: Quantile) -> Option<At> {
+        self.known[quantile as usize]
+    }
+
     /// All percentiles of those that are known, with their names.
     pub fn named_known(&self) -> impl Iterator<Item = (Quantile, Option<At>)> + '_ {
         Quantile::ALL.into_iter().zip(self.known)

@@ -15,7 +15,7 @@ pub fn kept(input: &[u8]) {
     assert_eq!(Card::of_value(&card.value()).map(|card| card.id), Some("id".to_owned()));
     // A file of cards is one, too.
     let _ = Card::of_value(&report);
-    let comparison = history::compare(&report, &report);
+    let comparison = history::compare(&[&report, &report], &[&report]);
     assert!(comparison.differences.iter().all(|one| !one.is_clear), "a run is like itself");
     assert!(!fail_if.is_ok_and(|fail_if| fail_if.is_met(&comparison)));
     let charts = serde_json::from_str(charts).unwrap_or(Value::Null);

@@ -1,4 +1,4 @@
-//! What two runs differ in.
+//! What two runs differ in, or several of each side.
 
 use serde_json::Value;
 
@@ -12,6 +12,9 @@ const CHANGE_MIN: f64 = 0.02;
 const SHARE_MIN: f64 = 0.002;
 /// An interval whose length differs by more than this share from the usual one is a rest.
 const REST_SHARE: f64 = 0.1;
+
+/// Verdicts that blame onrush, its workers or their machines, as reports name them.
+const LIMITS_OF_OURS: [&str; 3] = ["generator", "ports_or_descriptors", "workers"];
 
 /// A figure that is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,12 +125,12 @@ fn share(counts: &Value) -> Option<f64> {
     (succeeded + failed > 0.0).then(|| failed / (succeeded + failed))
 }
 
-/// A figure of two runs.
+/// A figure of both sides.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Difference {
     /// Which.
     pub figure: Figure,
-    /// Of the first run, and of the second.
+    /// Of the first side, and of the second; the mean of the runs of each.
     pub values: [Option<f64>; 2],
     /// The second against the first, as a share of the first; of shares, their difference.
     pub change: Option<f64>,
@@ -135,18 +138,52 @@ pub struct Difference {
     pub change_of_intervals: Option<f64>,
     /// How likely so large a difference is between equal runs; `None` when there were too few intervals.
     pub chance: Option<f64>,
+    /// The least change that would have been clear, as a share of the first; of shares, a difference. `None` as above.
+    pub visible: Option<f64>,
     /// It is more than noise, and large enough to matter.
     pub is_clear: bool,
+    /// Onrush was the limit of a run of the side, or its stalls may have made this figure.
+    pub is_stalled: [bool; 2],
 }
 
-/// Two runs beside each other.
+/// What one side is made of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Side {
+    /// What was loaded, each once.
+    pub targets: Vec<String>,
+    /// What was to be done, in English and Chinese, each once.
+    pub plans: Vec<[String; 2]>,
+}
+
+impl Side {
+    fn of(reports: &[&Value]) -> Self {
+        let text =
+            |report: &Value, place: &str| report.pointer(place).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let mut side = Self::default();
+        for report in reports {
+            let target = text(report, "/target/url");
+            let plan = ["/about/plan", "/about/plan_zh"].map(|place| text(report, place));
+            if !side.targets.contains(&target) {
+                side.targets.push(target);
+            }
+            if !side.plans.contains(&plan) {
+                side.plans.push(plan);
+            }
+        }
+        side
+    }
+}
+
+/// Two sides beside each other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
+    /// What each of them is made of.
+    pub sides: [Side; 2],
     /// Each figure.
     pub differences: Vec<Difference>,
     /// Intervals that were compared, of each.
     pub intervals: [usize; 2],
-    /// The figures of one of them are the generator's as much as the target's.
+    /// The figures of a run of one of them are the generator's as much as the target's.
     pub is_spoiled: [bool; 2],
     /// Both are of connections that were held.
     pub is_hold: bool,
@@ -154,43 +191,102 @@ pub struct Comparison {
     pub is_uneven: bool,
 }
 
-/// Compares two reports of one kind.
-pub fn compare(one: &Value, other: &Value) -> Comparison {
-    let both = [one, other];
-    let (intervals, is_held) = (both.map(whole_intervals), both.map(is_hold) == [true; 2]);
-    let lengths = both.map(usual_length);
-    let is_uneven = lengths.iter().all(|one| *one > 0.0) && (lengths[0] / lengths[1] - 1.0).abs() > REST_SHARE;
+impl Comparison {
+    /// All runs have one plan.
+    pub fn is_same_plan(&self) -> bool {
+        let [one, other] = &self.sides;
+        one.plans.len() <= 1 && one.plans == other.plans
+    }
+
+    /// All runs load one target.
+    pub fn is_same_target(&self) -> bool {
+        let [one, other] = &self.sides;
+        one.targets.len() <= 1 && one.targets == other.targets
+    }
+}
+
+/// Compares the reports of two sides, all of one kind.
+pub fn compare(before: &[&Value], after: &[&Value]) -> Comparison {
+    let both = [before, after];
+    let intervals = both.map(|side| side.iter().map(|report| whole_intervals(report)).collect::<Vec<_>>());
+    let is_held = both.iter().all(|side| !side.is_empty() && side.iter().all(|report| is_hold(report)));
+    let lengths = both.iter().flat_map(|side| side.iter()).map(|report| usual_length(report));
+    let lengths: Vec<f64> = lengths.filter(|length| *length > 0.0).collect();
+    let is_uneven = lengths.iter().any(|length| (length / lengths[0] - 1.0).abs() > REST_SHARE);
     let difference = |figure: Figure| {
-        let values = both.map(|report| figure.of_report(report));
-        let samples = [&intervals[0], &intervals[1]].map(|all| {
-            let values: Vec<f64> = all.iter().filter_map(|interval| figure.of_interval(interval, is_held)).collect();
-            Sample::of(&values)
+        let values = both.map(|side| mean(side.iter().filter_map(|report| figure.of_report(report))));
+        let samples = [&intervals[0], &intervals[1]].map(|runs| {
+            let of =
+                |run: &Vec<&Value>| run.iter().filter_map(|interval| figure.of_interval(interval, is_held)).collect();
+            Sample::of_runs(&runs.iter().map(of).collect::<Vec<Vec<f64>>>())
         });
-        let change_of = |before: f64, after: f64| match figure {
-            Figure::Failed => Some(after - before),
-            _ => (before != 0.0).then(|| after / before - 1.0),
-        };
-        let change = values[0].zip(values[1]).and_then(|(before, after)| change_of(before, after));
-        let means = samples[0].zip(samples[1]);
-        let change_of_intervals = means.and_then(|(one, other)| change_of(one.mean, other.mean));
         let is_judged = !(is_uneven && figure.is_percentile());
-        let chance = means.filter(|_| is_judged).map(|(one, other)| one.chance(&other));
-        // What the means of intervals say must be what the whole says, and as large.
-        let least = if figure == Figure::Failed { SHARE_MIN } else { CHANGE_MIN };
-        let both = change.zip(change_of_intervals);
-        let is_large = both.is_some_and(|(whole, of_intervals)| {
-            whole.abs() > least && of_intervals.abs() > least && whole * of_intervals > 0.0
-        });
-        let is_clear = is_large && chance.is_some_and(|chance| chance < CHANCE_MAX / FIGURES.len() as f64);
-        Difference { figure, values, change, change_of_intervals, chance, is_clear }
+        let is_stalled = both.map(|side| side.iter().any(|report| figure.is_stalled(report)));
+        figure.difference(values, samples[0].zip(samples[1]), is_judged, is_stalled)
     };
+    let count = |side: &[Vec<&Value>]| side.iter().map(Vec::len).sum();
     Comparison {
+        sides: both.map(Side::of),
         differences: FIGURES.into_iter().map(difference).collect(),
-        intervals: [intervals[0].len(), intervals[1].len()],
-        is_spoiled: both.map(is_spoiled),
+        intervals: [count(&intervals[0]), count(&intervals[1])],
+        is_spoiled: both.map(|side| side.iter().any(|report| is_spoiled(report))),
         is_hold: is_held,
         is_uneven,
     }
+}
+
+impl Figure {
+    /// What less than that changes is nobody's concern.
+    fn change_min(self) -> f64 {
+        if self == Self::Failed { SHARE_MIN } else { CHANGE_MIN }
+    }
+
+    /// Onrush was the limit of this run, or its stalls may have made this figure. One that made p99 was in so many requests that it is in sums too,
+    /// and in other percentiles only where they are marked.
+    fn is_stalled(self, report: &Value) -> bool {
+        if !self.is_percentile() || is_hold(report) {
+            return is_spoiled(report);
+        }
+        let is_limit = report["verdict"]["kind"].as_str().is_some_and(|kind| LIMITS_OF_OURS.contains(&kind));
+        let name = self.key().and_then(|key| key.strip_suffix("_ns"));
+        let marked = report.pointer("/times/succeeded/response_time/spoiled").and_then(Value::as_array);
+        is_limit || marked.is_some_and(|names| names.iter().any(|one| one.as_str() == name))
+    }
+
+    fn difference(
+        self,
+        values: [Option<f64>; 2],
+        means: Option<(Sample, Sample)>,
+        is_judged: bool,
+        is_stalled: [bool; 2],
+    ) -> Difference {
+        let change_of = |before: f64, after: f64| match self {
+            Self::Failed => Some(after - before),
+            _ => (before != 0.0).then(|| after / before - 1.0),
+        };
+        let change = values[0].zip(values[1]).and_then(|(before, after)| change_of(before, after));
+        let change_of_intervals = means.and_then(|(one, other)| change_of(one.mean, other.mean));
+        let judged = means.filter(|_| is_judged);
+        let chance = judged.map(|(one, other)| one.chance(&other));
+        let least = CHANCE_MAX / FIGURES.len() as f64;
+        let visible = judged.and_then(|(one, other)| {
+            let change = change_of(one.mean, one.mean + one.visible(&other, least))?;
+            Some(change.abs().max(self.change_min()))
+        });
+        // What the means of intervals say must be what the whole says, and as large.
+        let both = change.zip(change_of_intervals);
+        let is_large = both.is_some_and(|(whole, of_intervals)| {
+            whole.abs() > self.change_min() && of_intervals.abs() > self.change_min() && whole * of_intervals > 0.0
+        });
+        let is_clear = is_large && chance.is_some_and(|chance| chance < least);
+        Difference { figure: self, values, change, change_of_intervals, chance, visible, is_clear, is_stalled }
+    }
+}
+
+/// `None` of nothing.
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (sum, count) = values.fold((0.0, 0u32), |(sum, count), value| (sum + value, count + 1));
+    (count > 0).then(|| sum / f64::from(count))
 }
 
 /// That of most intervals: a last one in which answers are waited for is longer than the others.

@@ -34,6 +34,19 @@ pub struct FailIf {
     limit: f64,
 }
 
+/// What a comparison says of a difference that may not be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ruling {
+    /// It is there.
+    Struck,
+    /// It is not there. Stalls of onrush in the second side do not change that: they make nothing better.
+    Passed,
+    /// Not known: too little was measured.
+    TooLittle,
+    /// Not known: onrush stalled in the first side, or was its limit, so what became worse may be hidden.
+    BaselineStalled,
+}
+
 impl FailIf {
     /// Reads one.
     ///
@@ -61,20 +74,29 @@ impl FailIf {
         Ok(Self { text: text.trim().to_owned(), figure, is_above, limit: limit / 100.0 })
     }
 
+    /// What is to be said of it.
+    pub fn judge(&self, comparison: &Comparison) -> Ruling {
+        match self.difference(comparison) {
+            Some(one) if one.change.is_some() && one.chance.is_some() => match self.is_met(comparison) {
+                true => Ruling::Struck,
+                // What was slow by our own doing hides what became slower since.
+                false if one.is_stalled[0] => Ruling::BaselineStalled,
+                false => Ruling::Passed,
+            },
+            _ => Ruling::TooLittle,
+        }
+    }
+
     /// Whether it is so: by more than the limit, and by more than noise.
     pub fn is_met(&self, comparison: &Comparison) -> bool {
-        let Some(one) = self.found(comparison).filter(|one| one.is_clear) else { return false };
+        let Some(one) = self.difference(comparison).filter(|one| one.is_clear) else { return false };
         let is_beyond = |change: f64| if self.is_above { change > self.limit } else { change < self.limit };
         // Both the whole and its intervals must say so.
         [one.change, one.change_of_intervals].into_iter().all(|change| change.is_some_and(is_beyond))
     }
 
-    /// Whether anything can be said of it at all.
-    pub fn can_be_told(&self, comparison: &Comparison) -> bool {
-        self.found(comparison).is_some_and(|one| one.change.is_some() && one.chance.is_some())
-    }
-
-    fn found<'a>(&self, comparison: &'a Comparison) -> Option<&'a Difference> {
+    /// The difference that it is of.
+    pub fn difference<'a>(&self, comparison: &'a Comparison) -> Option<&'a Difference> {
         comparison.differences.iter().find(|one| one.figure == self.figure)
     }
 }

@@ -20,7 +20,7 @@ mod statistics;
 mod trend;
 
 pub use card::{CARD_VERSION, Card};
-pub use compare::{Comparison, Difference, FIGURES, Figure, compare, is_hold};
-pub use fail_if::{FailIf, FailIfError};
+pub use compare::{Comparison, Difference, FIGURES, Figure, Side, compare, is_hold};
+pub use fail_if::{FailIf, FailIfError, Ruling};
 pub use folder::{Damage, HistoryError, Listed, RunFolder, Runs};
 pub use trend::{Change, changes};

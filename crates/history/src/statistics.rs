@@ -8,15 +8,19 @@
 const BATCHES_MAX: usize = 20;
 /// With fewer nothing can be said.
 const BATCHES_MIN: usize = 4;
+/// No score that is asked for is larger.
+const SCORE_MAX: f64 = 1e6;
+/// A score is known to so many binary digits.
+const HALVINGS: u32 = 60;
 
-/// Mean, its variance and how many independent values stand behind it.
+/// A mean, and how well it is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Sample {
     pub(crate) mean: f64,
-    /// Of one batch.
-    variance: f64,
-    /// Independent batches.
-    count: f64,
+    /// The variance of the mean.
+    error: f64,
+    /// Degrees of freedom of that.
+    freedom: f64,
 }
 
 impl Sample {
@@ -37,20 +41,55 @@ impl Sample {
         let likeness = if all > 0.0 { together / all } else { 0.0 };
         let likeness = (likeness + (1.0 + 3.0 * likeness) / number).clamp(0.0, 0.95);
         let count = (number * (1.0 - likeness) / (1.0 + likeness)).max(2.0);
-        Some(Self { mean, variance, count })
+        Some(Self { mean, error: variance / count, freedom: (count - 1.0).max(1.0) })
+    }
+
+    /// Of the values of several runs: what differs from run to run counts too. `None` when each of them has too few.
+    pub(crate) fn of_runs(runs: &[Vec<f64>]) -> Option<Self> {
+        let each: Vec<Self> = runs.iter().filter_map(|values| Self::of(values)).collect();
+        if each.len() < 2 {
+            return each.first().copied();
+        }
+        let number = each.len() as f64;
+        let mean = each.iter().map(|one| one.mean).sum::<f64>() / number;
+        let within = each.iter().map(|one| one.error).sum::<f64>() / (number * number);
+        let spread = each.iter().map(|one| (one.mean - mean).powi(2)).sum::<f64>() / (number - 1.0);
+        // What the noise within the runs does not explain of their means' differences.
+        let between = (spread / number - within).max(0.0);
+        let own: f64 = each.iter().map(|one| (one.error / (number * number)).powi(2) / one.freedom).sum();
+        let error = within + between;
+        let freedom = error * error / (own + between * between / (number - 1.0)).max(f64::MIN_POSITIVE);
+        Some(Self { mean, error, freedom: freedom.max(1.0) })
     }
 
     /// How likely a difference as large as this one is where there is none (two-sided).
     pub(crate) fn chance(&self, other: &Self) -> f64 {
-        let (one, two) = (self.variance / self.count, other.variance / other.count);
-        let error = one + two;
+        let error = self.error + other.error;
         if error <= 0.0 {
             return if self.mean == other.mean { 1.0 } else { 0.0 };
         }
-        let score = (self.mean - other.mean).abs() / error.sqrt();
-        let part = |variance: f64, count: f64| variance * variance / (count - 1.0).max(1.0);
-        let freedom = error * error / (part(one, self.count) + part(two, other.count)).max(f64::MIN_POSITIVE);
-        beyond(score, freedom.max(1.0))
+        beyond((self.mean - other.mean).abs() / error.sqrt(), self.freedom_with(other))
+    }
+
+    /// The least difference that is as unlikely as `chance` where there is none.
+    pub(crate) fn visible(&self, other: &Self, chance: f64) -> f64 {
+        let freedom = self.freedom_with(other);
+        let (mut low, mut high) = (0.0, 1.0);
+        while beyond(high, freedom) > chance && high < SCORE_MAX {
+            high *= 2.0;
+        }
+        for _ in 0..HALVINGS {
+            let middle = f64::midpoint(low, high);
+            if beyond(middle, freedom) > chance { low = middle } else { high = middle }
+        }
+        high * (self.error + other.error).sqrt()
+    }
+
+    /// Of both together (Welch and Satterthwaite).
+    fn freedom_with(&self, other: &Self) -> f64 {
+        let error = self.error + other.error;
+        let part = |one: &Self| one.error * one.error / one.freedom;
+        (error * error / (part(self) + part(other)).max(f64::MIN_POSITIVE)).max(1.0)
     }
 }
 

@@ -12,6 +12,7 @@ mod capacity;
 mod changes;
 mod charts;
 mod columns;
+mod compared;
 mod doctor;
 mod exchanges;
 mod failed;
@@ -49,6 +50,7 @@ pub use about::About;
 pub use capacity::limit_warning;
 pub use changes::{change_line, change_text, change_value};
 pub use charts::{Moment, charts_value, live_charts};
+pub use compared::{comparison_json, comparison_table, fail_if_error, other_kind, ruling_line};
 pub use doctor::Checkup;
 pub use exchanges::{Showing, exchange_in_full, failed_answers, has_answers};
 pub use found::{SearchInput, Varied, part_of_page, search_head, search_html, search_row, search_text, search_value};
@@ -63,10 +65,7 @@ pub use live::{
     live_point, live_value, page_charts, steps_csv,
 };
 pub use notes::{note_so_far, note_text};
-pub use past::{
-    comparison_json, comparison_table, fail_if_error, fail_if_line, history_error, history_json, history_table,
-    other_kind, plain_text, trend_text, untold_line,
-};
+pub use past::{history_error, history_json, history_table, plain_text, trend_text};
 pub use progress::{Aim, begins, hold_begins};
 pub use reckoned::{capacity_error, capacity_json, capacity_text};
 pub use say::{

@@ -1,6 +1,6 @@
-//! Runs that were kept: lists of them, two beside each other, and where a series of them changed.
+//! Runs that were kept: lists of them, and where a series of them changed.
 
-use history::{Card, Change, Comparison, Difference, FailIf, Listed};
+use history::{Card, Change, Listed};
 use serde_json::json;
 
 use crate::Language;
@@ -12,9 +12,6 @@ use crate::wrap::cut;
 const WIDTHS: [usize; 6] = [18, 15, 9, 10, 10, 12];
 const TARGET_WIDTH: usize = 40;
 const TARGET_WIDTH_MIN: usize = 12;
-/// Columns of a comparison.
-const FIGURE_WIDTH: usize = 22;
-const VALUE_WIDTH: usize = 12;
 
 /// Runs, the latest first, a line for each.
 pub fn history_table(listed: &Listed, screen: &Screen) -> String {
@@ -119,139 +116,8 @@ pub fn trend_text(runs: &[&Card], series: &[(&str, Vec<Change>)], language: Lang
     text
 }
 
-fn in_percent(share: f64) -> String {
+pub(crate) fn in_percent(share: f64) -> String {
     format!("{:+.1}%", share * 100.0)
-}
-
-fn value_of(difference: &Difference, value: Option<f64>) -> String {
-    match value {
-        None => "-".to_owned(),
-        Some(ns) if difference.figure.is_time() => time(ns),
-        Some(share) if difference.figure == history::Figure::Failed => format!("{:.2}%", share * 100.0),
-        Some(value) => rate(value),
-    }
-}
-
-fn judged(difference: &Difference, language: Language) -> &'static str {
-    match (difference.is_clear, difference.chance, difference.change) {
-        (_, None, _) | (_, _, None) => language.pick("too little to tell", "数据不足，无法判断"),
-        (false, ..) => language.pick("within the noise", "在波动范围内"),
-        (true, _, Some(change)) if (change > 0.0) == difference.figure.is_worse_up() => {
-            language.pick("clearly worse", "明显变差")
-        }
-        (true, ..) => language.pick("clearly better", "明显变好"),
-    }
-}
-
-/// As thresholds name it, but for what it means of connections that were held.
-fn name_of(figure: history::Figure, is_hold: bool, language: Language) -> String {
-    let name = match (figure, is_hold) {
-        (history::Figure::Rate, true) => language.pick("messages/s", "消息/s"),
-        (history::Figure::Failed, true) => language.pick("failed or lost", "失败或断开"),
-        _ => figure.name(),
-    };
-    name.to_owned()
-}
-
-/// Two runs beside each other.
-pub fn comparison_table(comparison: &Comparison, names: [&str; 2], language: Language) -> String {
-    let row = |cells: [String; 4], end: &str| {
-        let [figure, others @ ..] = cells;
-        let others: String = others.iter().map(|cell| pad(cell, VALUE_WIDTH, Align::Right)).collect();
-        format!("{}{others}  {end}\n", pad(&figure, FIGURE_WIDTH, Align::Left))
-    };
-    let mut text = format!("A  {}\nB  {}\n", plain_text(names[0]), plain_text(names[1]));
-    let heads = ["", "A", "B", language.pick("change", "变化")].map(str::to_owned);
-    text.push_str(&row(heads, ""));
-    for one in &comparison.differences {
-        let change = match (one.change, one.figure) {
-            (None, _) => "-".to_owned(),
-            // Percents of a share are percentage points.
-            (Some(change), history::Figure::Failed) => format!("{:+.2}", change * 100.0),
-            (Some(change), _) => in_percent(change),
-        };
-        let [before, after] = one.values.map(|value| value_of(one, value));
-        text.push_str(&row(
-            [name_of(one.figure, comparison.is_hold, language), before, after, change],
-            judged(one, language),
-        ));
-    }
-    for (name, _) in names.iter().zip(comparison.is_spoiled).filter(|(_, is_spoiled)| *is_spoiled) {
-        text.push_str(&language.pick(
-            format!("! {name} is SPOILED: its figures reflect the machine that made the load as much as the target\n"),
-            format!("! {name} 的结果不可信：既反映被测服务，也反映压测机自身\n"),
-        ));
-    }
-    if comparison.is_uneven {
-        text.push_str(language.pick(
-            "! their intervals are not equally long (--interval): percentiles are not judged\n",
-            "! 两次运行的周期（--interval）长度不同：不对百分位作判断\n",
-        ));
-    }
-    text
-}
-
-/// The same as JSON. `failed`: differences that may not be, and are.
-pub fn comparison_json(comparison: &Comparison, names: [&str; 2], failed: &[&FailIf]) -> String {
-    let one = |difference: &Difference| {
-        json!({
-            "figure": difference.figure.name(),
-            "a": difference.values[0],
-            "b": difference.values[1],
-            "change": difference.change,
-            "change_of_intervals": difference.change_of_intervals,
-            "chance": difference.chance,
-            "is_clear": difference.is_clear,
-        })
-    };
-    let value = json!({
-        "version": 1,
-        "a": names[0],
-        "b": names[1],
-        "intervals": comparison.intervals,
-        "is_spoiled": comparison.is_spoiled,
-        "is_uneven": comparison.is_uneven,
-        "differences": comparison.differences.iter().map(one).collect::<Vec<_>>(),
-        "failed": failed.iter().map(|one| one.text.as_str()).collect::<Vec<_>>(),
-    });
-    format!("{value:#}\n")
-}
-
-/// A line for a difference that may not be, and is.
-pub fn fail_if_line(fail_if: &FailIf, language: Language) -> String {
-    let text = &fail_if.text;
-    language.pick(format!("--fail-if: {text}"), format!("--fail-if：{text}"))
-}
-
-/// A run that is compared is of another kind.
-pub fn other_kind(name: &str, language: Language) -> String {
-    language.pick(
-        format!("{name} is of another kind: a load cannot be compared with connections that were held"),
-        format!("{name} 属于另一类运行：压测与长连接保持（hold）不能互相比较"),
-    )
-}
-
-/// A line for a difference of which nothing can be said.
-pub fn untold_line(fail_if: &FailIf, language: Language) -> String {
-    let text = &fail_if.text;
-    language.pick(
-        format!("--fail-if '{text}' is not judged: too little was measured; let both runs last longer, with the same --interval"),
-        format!("--fail-if '{text}' 未作判断：数据不足；请让两次运行持续更久，并使用相同的 --interval"),
-    )
-}
-
-/// What is wrong with a text of `--fail-if`.
-pub fn fail_if_error(error: &history::FailIfError, language: Language) -> String {
-    match (error, language) {
-        (error, Language::En) => error.to_string(),
-        (history::FailIfError::Figure { name }, Language::Zh) => {
-            let known = history::FIGURES.map(history::Figure::name).join("、");
-            format!("没有名为 '{name}' 的可比较指标；可用：{known}")
-        }
-        (history::FailIfError::Form { text }, Language::Zh) => {
-            format!("--fail-if 不能是 '{text}'；写法如：p99(response_time) > +10%，或：rate < -5%")
-        }
-    }
 }
 
 /// What is wrong with a run that was asked for, or with its folder.

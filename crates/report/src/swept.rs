@@ -6,7 +6,7 @@ mod text;
 use core::time::Duration;
 
 use search::Grid;
-use search::swept::{BestBy, CellFigures, Spread, SweptRun, best, cells, is_clear};
+use search::swept::{BestBy, CellFigures, Spread, SweptRun, best, cells, is_clear, left_out, plateau};
 use serde_json::{Map, Value, json};
 
 use crate::About;
@@ -16,7 +16,7 @@ pub(crate) use html::sweep_part;
 pub use text::{sweep_head, sweep_row, sweep_text};
 
 /// Grows with every change that a reader could stumble over.
-const SCHEMA: u32 = 1;
+const SCHEMA: u32 = 2;
 
 /// Why something is no sweep.
 pub fn grid_error(error: &search::GridError, language: crate::Language) -> String {
@@ -69,6 +69,11 @@ pub fn sweep_value(input: &SweepInput<'_>) -> Value {
     };
     let figures = cells(grid, input.runs);
     let best = best(&figures, input.best_by);
+    let out = left_out(&figures, best, input.best_by);
+    let out: Vec<Value> = out.into_iter().map(|place| json!({"place": place, "values": values(place)})).collect();
+    let plateau = plateau(grid, &figures)
+        .filter(|_| !input.is_hold && grid.vary[0].name != "rate")
+        .map(|plateau| json!({"from": values(plateau.from), "least": plateau.least, "most": plateau.most}));
     let made = figures.iter().enumerate().map(|(place, figures)| cell(place, &values(place), figures));
     let mut cells: Vec<Value> = made.collect();
     if let Some(place) = best {
@@ -83,6 +88,7 @@ pub fn sweep_value(input: &SweepInput<'_>) -> Value {
             "rate": run.rate,
             "p50_s": run.p50_ns.map(|ns| ns as f64 / 1e9),
             "p99_s": run.p99_ns.map(|ns| ns as f64 / 1e9),
+            "affected": affected(run.is_affected),
             "failed_share": run.failed_share,
             "limit": run.limit,
             "is_spoiled": run.is_spoiled,
@@ -99,6 +105,8 @@ pub fn sweep_value(input: &SweepInput<'_>) -> Value {
         "best_by": input.best_by.name(),
         "best": best.map(values),
         "is_best_clear": best.is_some_and(|best| is_clear(&figures, best, input.best_by)),
+        "left_out": out,
+        "plateau": plateau,
         "cells": cells,
         "runs": runs.collect::<Vec<_>>(),
         "runs_planned": grid.cells() as u64 * grid.repeat,
@@ -107,6 +115,11 @@ pub fn sweep_value(input: &SweepInput<'_>) -> Value {
         "kept_as": input.kept_as,
         "about": input.about.of_many(input.began_unix),
     })
+}
+
+/// The names of percentiles that stalls of our own may have made.
+fn affected(which: [bool; 2]) -> Vec<&'static str> {
+    ["p50", "p99"].into_iter().zip(which).filter(|(_, is_it)| *is_it).map(|(name, _)| name).collect()
 }
 
 fn cell(place: usize, values: &Map<String, Value>, figures: &CellFigures) -> Value {
@@ -121,6 +134,7 @@ fn cell(place: usize, values: &Map<String, Value>, figures: &CellFigures) -> Val
         "p50_s": spread(figures.p50_s),
         "p99_s": spread(figures.p99_s),
         "failed_share": spread(figures.failed_share),
+        "affected": affected(figures.affected.map(|runs| runs > 0)),
         "spoiled_runs": figures.spoiled,
         "limit": figures.limit,
         "is_best": false,

@@ -8,6 +8,7 @@ fn given(row: &Row) -> Vec<String> {
     let name = format!("--{}", row.name);
     match row.kind {
         Kind::Word(_) | Kind::Words(_) => vec!["given".to_owned()],
+        Kind::Behind(_) => ["--", "given"].map(str::to_owned).into(),
         Kind::Shell => vec!["zsh".to_owned()],
         Kind::Switch => vec![name],
         Kind::Choice(_, words) => vec![name, words[words.len() - 1].to_owned()],

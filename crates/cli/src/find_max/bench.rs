@@ -307,12 +307,11 @@ impl Trials for Bench {
         });
         // A run whose workers were lost is no trial.
         let fault = fault.or_else(|| (limit == Limit::Workers).then_some(Fault::Generator));
-        let span = run.started_for.as_secs_f64();
         Ok(Outcome {
             tally,
             fault,
             measured: run.started_for.as_duration(),
-            done_per_s: if span > 0.0 { run.tally.finished() as f64 / span } else { 0.0 },
+            done_per_s: run.rate,
             p50_ns: response.quantile(0.5),
             p99_ns: response.quantile(0.99),
             stall: own.stall_max(),

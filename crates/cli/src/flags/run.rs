@@ -83,8 +83,12 @@ pub(super) const VIEW: &[Row] = &[
         "已保存的运行：名称、名称开头、last、last~1，或其目录",
     ),
     flag("runs", Kind::Words("RUN"), modes::COMPARE).common().help(
-        "Two runs that were kept: names, the beginning of them, last, last~1, or folders",
-        "两次已保存的运行：名称、名称开头、last、last~1，或目录",
+        "Two runs that were kept, or those of the first side: names, the beginning of them, last, last~1, or folders",
+        "两次已保存的运行，或第一组的各次运行：名称、名称开头、last、last~1，或目录",
+    ),
+    flag("others", Kind::Behind("RUN"), modes::COMPARE).help(
+        "The runs of the second side, behind --: the runs of each side are pooled, with what differs between them",
+        "写在 -- 之后的第二组运行：每组的运行合并计算，组内各次之间的差异也计入波动",
     ),
     flag("json", Kind::Switch, modes::PAST).common().help("Print JSON", "输出 JSON"),
     flag("trend", Kind::Switch, modes::HISTORY).common().help(

@@ -111,7 +111,10 @@ pub(crate) fn usage(command: &str) -> Text {
         "history" => ("onrush history [flags]", "onrush history [参数]"),
         "web" => ("onrush web [flags]", "onrush web [参数]"),
         "ctl" => ("onrush ctl [flags] DO [VALUE]", "onrush ctl [参数] 操作 [值]"),
-        "compare" => ("onrush compare [flags] A B", "onrush compare [参数] A B"),
+        "compare" => (
+            "onrush compare [flags] A B\nonrush compare [flags] A1 A2... -- B1 B2...",
+            "onrush compare [参数] A B\nonrush compare [参数] A1 A2... -- B1 B2...",
+        ),
         "check" => ("onrush check [flags] FILE...", "onrush check [参数] FILE..."),
         "worker" => ("onrush worker --join BUS [flags]", "onrush worker --join 总线 [参数]"),
         "bus" => ("onrush bus [flags]", "onrush bus [参数]"),
@@ -247,6 +250,7 @@ pub(crate) fn examples(command: &str) -> &'static [Example] {
         ],
         "compare" => &[
             ("onrush compare last~1 last", "the last run against the one before", "最近一次与前一次比较"),
+            ("onrush compare A1 A2 -- B1 B2", "two runs of each side", "每组两次运行"),
             (
                 "onrush compare last~1 last --fail-if 'p99(response_time) > +10%'",
                 "for CI: exit code 1 when p99 is clearly worse",

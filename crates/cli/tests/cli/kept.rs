@@ -226,15 +226,29 @@ fn what_is_slower_is_told_from_what_is_the_same() {
         let compared = kept(&home, &words);
         assert_eq!(compared.status.code(), Some(code), "{names:?} {compared:?}");
         let row = text(&compared.stdout).lines().find(|line| line.starts_with("p50")).expect("a row").to_owned();
-        assert!(row.ends_with(says), "{row}");
-        assert_eq!(text(&compared.stderr).contains("--fail-if: p50 > +5%"), code == 1, "{compared:?}");
+        assert!(row.contains(says), "{row}");
+        assert_eq!(
+            text(&compared.stderr).contains("--fail-if 'p50 > +5%' struck: 20.2ms -> 22.2ms"),
+            code == 1,
+            "{compared:?}"
+        );
     }
     let compared = kept(&home, &["compare", "last~2", "last", "--json"]);
     let compared: Value = serde_json::from_str(&text(&compared.stdout)).expect("JSON");
+    crate::search::follows("compare", &compared);
     assert_eq!(
         (&compared["differences"][3]["figure"], &compared["differences"][3]["is_clear"]),
         (&"p50(response_time)".into(), &true.into())
     );
+    let pooled =
+        kept(&home, &["compare", "--json", "--fail-if", "p50 > +5%", "last~2", "last~1", "--", "last", "last"]);
+    assert_eq!(pooled.status.code(), Some(1), "{pooled:?}");
+    let pooled: Value = serde_json::from_str(&text(&pooled.stdout)).expect("JSON");
+    crate::search::follows("compare", &pooled);
+    assert_eq!(pooled["a"]["runs"], serde_json::json!(["20260101-000001", "20260101-000002"]));
+    assert_eq!(pooled["b"]["targets"], serde_json::json!(["http://a/"]), "each once");
+    assert_eq!(pooled["fail_if"][0], serde_json::json!({"text": "p50 > +5%", "ruling": "struck"}));
+    assert_eq!((&pooled["intervals"][0], &pooled["is_same_plan"]), (&38.into(), &true.into()));
     let url = served.url("/delay/50");
     let words = ["-q", "100", "-n", "80", "--interval", "100ms", "--save", "--lang", "zh"];
     let done = kept(&home, &[&words[..], &["--baseline", "last", "--fail-if", "p50 > +20%", &url]].concat());
@@ -262,6 +276,7 @@ fn what_is_wrong_with_runs_is_said() {
         (&["report", "nobody"][..], "there is no run 'nobody'"),
         (&["report", "damaged"], "check who may read"),
         (&["compare", "last"], "compare takes two runs"),
+        (&["compare", "last", "last", "last"], "onrush compare A1 A2 -- B1 B2"),
         (&["compare", "last", "last", "--fail-if", "p98 > +1%"], "is no figure that is compared"),
         (&["compare", "last", "last", "--fail-if", "p99 > 1ms"], "is not valid for --fail-if"),
         (&["-n", "1", "--fail-if", "p99 > +1%", &url], "--baseline"),

@@ -13,7 +13,7 @@ use super::{Folder, Served, onrush, output, report, signal, text};
 
 /// A report follows its schema.
 #[track_caller]
-fn follows(name: &str, report: &Value) {
+pub(crate) fn follows(name: &str, report: &Value) {
     let path = format!("{}/../../docs/{name}.schema.json", env!("CARGO_MANIFEST_DIR"));
     let schema = serde_json::from_str(&std::fs::read_to_string(path).expect("the schema is there")).expect("JSON");
     let validator = jsonschema::validator_for(&schema).expect("a schema");

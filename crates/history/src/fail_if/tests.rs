@@ -11,9 +11,12 @@ fn comparison(figure: Figure, change: f64, is_clear: bool) -> Comparison {
         change: Some(change),
         change_of_intervals: Some(change),
         chance: Some(0.0),
+        visible: Some(0.02),
         is_clear,
+        is_stalled: [false; 2],
     };
     Comparison {
+        sides: Default::default(),
         differences: vec![difference],
         intervals: [20, 20],
         is_spoiled: [false, false],
@@ -40,7 +43,24 @@ fn a_difference_may_be_so_large() {
     for bad in ["", "p99", "p99 > 10ms", "p98 > 1%", "rate < +5%", "p99 > -5%", "rate < nan%", "p99 > %", "> 5%"] {
         assert!(FailIf::parse(bad).is_err(), "{bad}");
     }
-    assert!(!FailIf::parse("rate < -5%").expect("one").is_met(&crate::compare(&json!({}), &json!({}))));
+    assert!(!FailIf::parse("rate < -5%").expect("one").is_met(&crate::compare(&[&json!({})], &[&json!({})])));
+}
+
+/// A stall in the candidate makes nothing better; one in the baseline hides what became worse.
+#[test]
+fn stalls_of_the_baseline_leave_it_open() {
+    let fail_if = FailIf::parse("p99 > +10%").expect("one");
+    let of = |change: f64, is_stalled: [bool; 2]| {
+        let mut comparison = comparison(Figure::P99, change, change > 0.02);
+        comparison.differences[0].is_stalled = is_stalled;
+        fail_if.judge(&comparison)
+    };
+    assert_eq!([[false, false], [false, true]].map(|stalled| of(0.0, stalled)), [Ruling::Passed; 2]);
+    assert_eq!([[true, false], [true, true]].map(|stalled| of(0.0, stalled)), [Ruling::BaselineStalled; 2]);
+    // Worse than a baseline that was worse than the truth is worse.
+    assert_eq!([[false, false], [true, false], [false, true]].map(|stalled| of(0.2, stalled)), [Ruling::Struck; 3]);
+    let nothing = crate::compare(&[&json!({})], &[&json!({})]);
+    assert_eq!(fail_if.judge(&nothing), Ruling::TooLittle);
 }
 
 proptest! {

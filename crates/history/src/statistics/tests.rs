@@ -66,3 +66,63 @@ fn what_is_different_is_found() {
     assert_eq!(Sample::of(&[1.0, 2.0, 3.0]), None);
     assert_eq!(of(5.0, 1).chance(&of(5.0, 1)), 1.0);
 }
+
+/// The least difference that is seen is the one that is just as unlikely.
+#[test]
+fn what_could_be_seen_is_what_is_just_unlikely() {
+    let of = |mean: f64, seed: u64| {
+        let values: Vec<f64> = noise(seed).take(40).map(|one| mean + one).collect();
+        Sample::of(&values).expect("enough")
+    };
+    for chance in [0.05, 0.01, 0.0017] {
+        let (one, other) = (of(100.0, 1), of(100.0, 2));
+        let visible = one.visible(&other, chance);
+        let at = |difference: f64| one.chance(&Sample { mean: one.mean + difference, ..other });
+        assert!((at(visible) - chance).abs() < 1e-6, "{chance}: {}", at(visible));
+        assert!(at(visible * 0.9) > chance && at(visible * 1.1) < chance);
+    }
+    let steady = Sample::of(&[5.0; 20]).expect("enough");
+    assert_eq!(steady.visible(&steady, 0.01), 0.0);
+}
+
+/// Runs that are alike know more together, and runs that differ among themselves know less than each of them seems to.
+#[test]
+fn several_runs_are_pooled_with_what_differs_between_them() {
+    let run = |mean: f64, seed: u64| noise(seed).take(40).map(|one| mean + one).collect::<Vec<f64>>();
+    let visible = |before: &[f64], after: &[f64]| {
+        let side = |means: &[f64], from: u64| {
+            let runs: Vec<_> = means.iter().zip(from..).map(|(mean, seed)| run(*mean, seed)).collect();
+            Sample::of_runs(&runs).expect("enough")
+        };
+        side(before, 1).visible(&side(after, 50), 0.01)
+    };
+    let one = visible(&[100.0], &[100.0]);
+    let four = visible(&[100.0; 4], &[100.0; 4]);
+    assert!(four < one * 0.7, "{one} {four}");
+    let apart = visible(&[90.0, 100.0, 110.0, 100.0], &[90.0, 100.0, 110.0, 100.0]);
+    assert!(apart > one * 5.0, "{one} {apart}");
+    assert_eq!(Sample::of_runs(&[vec![1.0; 3], vec![2.0; 3]]), None);
+    let whole = run(100.0, 7);
+    assert_eq!(Sample::of_runs(std::slice::from_ref(&whole)), Sample::of(&whole));
+    assert_eq!(Sample::of_runs(&[whole.clone(), vec![1.0]]), Sample::of(&whole));
+}
+
+/// Of sides of three equal runs each, that differ from run to run by as much as within, about one in a hundred is taken for different.
+#[test]
+fn equal_sides_are_seldom_taken_for_different() {
+    let wrong = (0..2_000u64).filter(|pair| {
+        let side = |side: u64| {
+            let seed = pair * 8 + side * 4 + 1;
+            let levels: Vec<f64> = noise(seed).take(3).map(|one| 100.0 + one).collect();
+            let runs: Vec<Vec<f64>> = levels
+                .iter()
+                .zip(seed + 1..)
+                .map(|(level, seed)| noise(seed).take(40).map(|one| level + one).collect())
+                .collect();
+            Sample::of_runs(&runs).expect("enough")
+        };
+        side(0).chance(&side(1)) < 0.01
+    });
+    let wrong = wrong.count();
+    assert!(wrong < 60, "{wrong} of 2,000");
+}

@@ -49,7 +49,7 @@ fn write(report: &Value, page: &mut Markup, language: Language) {
     page.raw(&maps(report, "rate", rate, language));
     page.raw(&maps(report, "p99_s", page.pick("p99 of response times", "响应时间 p99"), language));
     let names: Vec<&str> = all("vary").iter().filter_map(|vary| vary["name"].as_str()).collect();
-    cells(all("cells"), &names, page, language);
+    cells(report, &names, page, language);
     runs(all("runs"), page, language);
 }
 
@@ -57,7 +57,8 @@ fn shown(name: &str, value: f64) -> String {
     if name == "rate" { figure(value) } else { time(value * 1e9) }
 }
 
-fn cells(cells: &[Value], names: &[&str], page: &mut Markup, language: Language) {
+fn cells(report: &Value, names: &[&str], page: &mut Markup, language: Language) {
+    let cells = report["cells"].as_array().map_or(&[][..], Vec::as_slice);
     let pick = |en: &'static str, zh: &'static str| language.pick(en, zh);
     let figures = [
         pick("rate", "速率"),
@@ -78,25 +79,18 @@ fn cells(cells: &[Value], names: &[&str], page: &mut Markup, language: Language)
             let failed = of("failed_share", "median").map_or("-".to_owned(), |share| format!("{:.2} %", share * 100.0));
             let spoiled = cell["spoiled_runs"].as_u64().unwrap_or(0);
             let mark = if spoiled > 0 { format!(" !{spoiled}") } else { String::new() };
+            let [p50, p99] = super::text::percentiles(cell, |name| cell[name]["median"].clone());
             let best = if cell["is_best"] == true { pick(" (best)", "（最佳）") } else { "" };
             let limit = cell["limit"].as_str().map_or("-", |name| limit(name, language));
             let values =
                 names.iter().map(|name| Cell::Words(cell["values"][*name].as_str().unwrap_or_default().to_owned()));
-            let figures = [median("rate"), both, median("p50_s"), median("p99_s"), failed].map(Cell::Figure);
+            let figures = [median("rate"), both, p50, p99, failed].map(Cell::Figure);
             values.chain(figures).chain([Cell::Words(format!("{limit}{mark}{best}"))]).collect()
         })
         .collect();
     page.heading("Combinations", "各种组合");
     page.table(pick("Medians over all runs of each", "各组合全部运行的中位数"), &heads, &rows);
-    if cells.iter().any(|cell| cell["spoiled_runs"].as_u64() > Some(0)) {
-        page.element(
-            "p",
-            pick(
-                "!: in so many runs onrush or this machine was the limit; these say nothing of the target.",
-                "!：这些次运行的瓶颈是 onrush 或本机，不能说明被测服务。",
-            ),
-        );
-    }
+    super::text::remarks(report, cells, language).iter().for_each(|line| page.element("p", line));
 }
 
 fn runs(runs: &[Value], page: &mut Markup, language: Language) {
@@ -119,13 +113,14 @@ fn runs(runs: &[Value], page: &mut Markup, language: Language) {
                 values.map(|(name, value)| format!("{name}={}", value.as_str().unwrap_or_default())).collect();
             let at = |name: &str| run[name].as_f64().map_or("-".to_owned(), |value| shown(name, value));
             let spoiled = if run["is_spoiled"] == true { " !" } else { "" };
+            let [p50, p99] = super::text::percentiles(run, |name| run[name].clone());
             let limit = limit(run["limit"].as_str().unwrap_or_default(), language);
             vec![
                 Cell::Figure(run["number"].to_string()),
                 Cell::Words(values.join(", ")),
                 Cell::Figure(at("rate")),
-                Cell::Figure(at("p50_s")),
-                Cell::Figure(at("p99_s")),
+                Cell::Figure(p50),
+                Cell::Figure(p99),
                 Cell::Figure(format!("{:.2} %", run["failed_share"].as_f64().unwrap_or(0.0) * 100.0)),
                 Cell::Words(format!("{limit}{spoiled}")),
                 Cell::Words(run["run"].as_str().unwrap_or("-").to_owned()),

@@ -22,6 +22,14 @@ fn seconds(value: &Value) -> String {
     value.as_f64().map_or("-".to_owned(), |seconds| time(seconds * 1e9))
 }
 
+/// The percentiles of a run or a cell; `!` behind what stalls of our own may have made.
+pub(super) fn percentiles(of: &Value, at: impl Fn(&str) -> Value) -> [String; 2] {
+    ["p50", "p99"].map(|name| {
+        let is_affected = of["affected"].as_array().is_some_and(|all| all.iter().any(|one| one == name));
+        format!("{}{}", seconds(&at(&format!("{name}_s"))), if is_affected { "!" } else { "" })
+    })
+}
+
 fn percent(value: &Value) -> String {
     value.as_f64().map_or("-".to_owned(), |share| format!("{:.2}%", share * 100.0))
 }
@@ -41,12 +49,8 @@ pub fn sweep_head(report: &Value, screen: &Screen) -> String {
 /// The line of a run.
 pub fn sweep_row(report: &Value, run: &Value, screen: &Screen) -> String {
     let number = format!("{}/{}", run["number"], report["runs_planned"]);
-    let cells = [
-        figure(run["rate"].as_f64().unwrap_or(0.0)),
-        seconds(&run["p50_s"]),
-        seconds(&run["p99_s"]),
-        percent(&run["failed_share"]),
-    ];
+    let [p50, p99] = percentiles(run, |name| run[name].clone());
+    let cells = [figure(run["rate"].as_f64().unwrap_or(0.0)), p50, p99, percent(&run["failed_share"])];
     let figures: String = cells.iter().map(|cell| pad(cell, WIDTH, Align::Right)).collect();
     let spoiled = if run["is_spoiled"] == true { " !" } else { "" };
     let text = format!("{}{spoiled}", named(&run["values"]));
@@ -86,7 +90,8 @@ pub fn sweep_text(report: &Value, screen: Screen) -> String {
         let spread = number("least").zip(number("most"));
         let spread = spread.map_or("-".to_owned(), |(least, most)| format!("{} - {}", figure(least), figure(most)));
         let rate = median("rate").as_f64().map_or("-".to_owned(), figure);
-        let figures = [rate, seconds(&median("p50_s")), seconds(&median("p99_s")), percent(&median("failed_share"))];
+        let [p50, p99] = percentiles(cell, median);
+        let figures = [rate, p50, p99, percent(&median("failed_share"))];
         let best = if cell["is_best"] == true { language.pick("  <- best", "  <- 最佳") } else { "" };
         let spoiled = cell["spoiled_runs"].as_u64().unwrap_or(0);
         let mark = if spoiled > 0 { format!(" !{spoiled}") } else { String::new() };
@@ -155,6 +160,51 @@ pub(super) fn best_by(report: &Value, language: Language) -> &'static str {
     }
 }
 
+/// What else the figures say: what was left out, where more gives the same, and what the marks mean.
+pub(super) fn remarks(report: &Value, cells: &[Value], language: Language) -> Vec<String> {
+    let mut all = Vec::new();
+    let out = report["left_out"].as_array().map_or(&[][..], Vec::as_slice);
+    if !out.is_empty() {
+        let out = out.iter().map(|one| named(&one["values"])).collect::<Vec<_>>().join("; ");
+        let by = best_by(report, language);
+        all.push(language.pick(
+            format!("Left out of it, though they look better by {by}: {out}; onrush was the limit there, or stalled"),
+            format!("以下组合按{by}看似更好，但未参与评选：{out}；其瓶颈是 onrush，或 onrush 自身有停顿"),
+        ));
+    }
+    if report["plateau"].is_object() {
+        let (from, plateau) = (named(&report["plateau"]["from"]), &report["plateau"]);
+        let name = report["vary"][0]["name"].as_str().unwrap_or_default();
+        let [least, most] = ["least", "most"].map(|end| figure(plateau[end].as_f64().unwrap_or(0.0)));
+        let range = if least == most { least } else { format!("{least} - {most}") };
+        all.push(language.pick(
+            format!("From {from} on more {name} give the same rate: {range}/s"),
+            format!("从 {from} 起，继续增加 {name} 速率不变：{range}/s"),
+        ));
+    }
+    if cells.iter().any(|cell| cell["spoiled_runs"].as_u64() > Some(0)) {
+        all.push(
+            language
+                .pick(
+                    "!N: in so many runs onrush or this machine was the limit; these say nothing of the target",
+                    "!N：这些次运行的瓶颈是 onrush 或本机，不能说明被测服务",
+                )
+                .to_owned(),
+        );
+    }
+    if cells.iter().any(|cell| cell["affected"].as_array().is_some_and(|names| !names.is_empty())) {
+        all.push(
+            language
+                .pick(
+                    "! behind a time: stalls of onrush itself may have made it",
+                    "时间后的 !：可能由 onrush 自身的停顿造成",
+                )
+                .to_owned(),
+        );
+    }
+    all
+}
+
 fn ending(report: &Value, cells: &[Value], language: Language) -> String {
     let mut text = String::from("\n");
     let by = best_by(report, language);
@@ -173,11 +223,8 @@ fn ending(report: &Value, cells: &[Value], language: Language) -> String {
             "没有最佳组合：要么瓶颈在 onrush，要么全部失败，要么没有全部运行\n",
         ));
     }
-    if cells.iter().any(|cell| cell["spoiled_runs"].as_u64() > Some(0)) {
-        text.push_str(language.pick(
-            "!: in so many runs onrush or this machine was the limit; these say nothing of the target\n",
-            "!：这些次运行的瓶颈是 onrush 或本机，不能说明被测服务\n",
-        ));
+    for line in remarks(report, cells, language) {
+        text.push_str(&format!("{line}\n"));
     }
     let (made, planned) = (report["runs"].as_array().map_or(0, Vec::len), &report["runs_planned"]);
     let took = took(report);

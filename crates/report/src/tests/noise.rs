@@ -87,7 +87,7 @@ impl World {
 
     fn pair(&mut self, one: &str, other: &str) -> Comparison {
         let (one, other) = (self.report(one), self.report(other));
-        let comparison = history::compare(&one, &other);
+        let comparison = history::compare(&[&one], &[&other]);
         assert!(comparison.intervals.iter().all(|count| *count >= 18), "{:?}", comparison.intervals);
         comparison
     }

@@ -1,0 +1,13 @@
+//! What is said of differences that may not be.
+
+use history::{Comparison, FailIf, Ruling};
+use report::Language;
+
+use crate::output;
+
+/// Says which of them are there, and which cannot be told. True when one is there.
+pub(crate) fn tell(fail_if: &[FailIf], comparison: &Comparison, language: Language) -> bool {
+    let lines = fail_if.iter().filter_map(|each| report::ruling_line(each, comparison, language));
+    lines.for_each(|line| output::note(&format!("onrush: {line}")));
+    fail_if.iter().any(|each| each.judge(comparison) == Ruling::Struck)
+}
