@@ -15,6 +15,7 @@ mod consent;
 mod ctl;
 mod demo;
 mod doctor;
+mod ending;
 mod exit;
 mod exporting;
 mod files;

@@ -11,7 +11,8 @@ use selftest::{Happens, SimulatedWorld};
 
 use super::*;
 use crate::exit::Exit;
-use crate::load::{Load, Outcome};
+use crate::ending::Outcome;
+use crate::load::Load;
 use crate::wishes::Wishes;
 
 /// Shows what happens as it does in a pipe.
