@@ -7,6 +7,7 @@
 #[macro_use]
 extern crate claims;
 
+mod acks;
 mod asked;
 mod changed;
 mod charts;

@@ -15,6 +15,7 @@ use pacing::Nanos;
 use plan::Plan;
 use wire::tls::Refused;
 
+use crate::acks;
 use crate::asked::{Asked, asks_each};
 use crate::each::{ScenarioRun, rated_for_all};
 use crate::iterations::{Iterations, rounds};
@@ -282,7 +283,7 @@ impl Run {
             behind: Behind::of(&recorded.succeeded),
             hidden: result.asked_per_s.is_none().then(|| Hidden::of(&total, &recorded.succeeded, &plan)).flatten(),
             stalled: Stalled::of(&total, &result.shards),
-            notes,
+            notes: with_acks(notes, &recorded.succeeded),
             changes,
             muster: result.muster,
             threads: result.threads,
@@ -352,6 +353,13 @@ impl Run {
     pub fn heard(&self, number: u16) -> Option<&str> {
         self.heard.iter().find(|(known, _)| *known == number).map(|(_, text)| &**text)
     }
+}
+
+/// What was noted, and what the times of all say by themselves.
+fn with_acks(mut notes: Vec<Note>, succeeded: &Timings) -> Vec<Note> {
+    let service = succeeded.of(Measure::Service);
+    notes.extend(acks::waited(service).map(|waited| Note::DelayedAcks { waited, of: service.count() }));
+    notes
 }
 
 /// Times of what succeeded; response and service times grow with what was given up.

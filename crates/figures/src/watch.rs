@@ -108,6 +108,13 @@ pub enum Note {
         /// Those that stayed.
         open: u64,
     },
+    /// Answers waited for a delayed acknowledgement.
+    DelayedAcks {
+        /// How many.
+        waited: u64,
+        /// Of all that succeeded.
+        of: u64,
+    },
     /// Nothing succeeded on plain connections, and the port speaks TLS.
     SpeaksTls,
 }
@@ -121,6 +128,7 @@ impl Note {
             Self::Refused { .. } => "refused",
             Self::AcceptQueue { .. } => "accept-queue",
             Self::ServerLimit { .. } => "server-limit",
+            Self::DelayedAcks { .. } => "delayed-acks",
             Self::SpeaksTls => "speaks-tls",
         }
     }

@@ -15,7 +15,7 @@ pub fn note_so_far(note: &Note, language: Language) -> String {
         Note::Refused { .. } | Note::Descriptors { .. } | Note::ServerLimit { .. } => {
             language.pick(format!("so far: {text}"), format!("截至目前：{text}"))
         }
-        Note::LocalPorts { .. } | Note::AcceptQueue { .. } | Note::SpeaksTls => text,
+        Note::LocalPorts { .. } | Note::AcceptQueue { .. } | Note::DelayedAcks { .. } | Note::SpeaksTls => text,
     }
 }
 
@@ -69,6 +69,17 @@ pub fn note_text(note: &Note, language: Language) -> String {
             "该端口使用 TLS，而请求没有加密；请写 https://（wss://、grpcs://）".to_owned(),
         ),
         Note::AcceptQueue { .. } => return accept_queue(note, language),
+        Note::DelayedAcks { waited, of } => {
+            let (waited, of) = (count(*waited), count(*of));
+            (
+                format!(
+                    "{waited} of {of} responses took 40 to 48 ms and hardly any a little less or more: delayed acknowledgements of TCP, for which a server waits that writes its answer in pieces; set TCP_NODELAY there, or write head and body at once"
+                ),
+                format!(
+                    "{of} 个响应中有 {waited} 个用了 40 至 48 ms，而稍短或稍长的几乎没有：这是 TCP 的延迟确认，服务端分几次写出响应时会等待它；请在服务端设置 TCP_NODELAY，或一次写出头部和正文"
+                ),
+            )
+        }
         Note::ServerLimit { cut, open } => {
             let (cut, open) = (count(*cut), count(*open));
             (

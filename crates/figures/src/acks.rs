@@ -1,0 +1,57 @@
+//! Answers that waited for a delayed acknowledgement: a system that has nothing to send acknowledges after 40 ms, and a server that
+//! writes an answer in two pieces waits for that before the second (RFC 896, RFC 1122 4.2.3.2).
+
+use metrics::Distribution;
+
+/// Times that the wait makes, in milliseconds; and those around them, of which there are few then.
+const WAITED_MS: (u64, u64) = (39, 48);
+const BELOW_MS: (u64, u64) = (22, 39);
+const ABOVE_MS: (u64, u64) = (48, 80);
+/// Others are quick.
+const QUICK_MS: u64 = 20;
+/// Fewer say nothing.
+const WAITED_MIN: u64 = 20;
+const WAITED_SHARE_MIN: f64 = 0.01;
+/// As a share of those that waited, there are no more around them.
+const AROUND_SHARE_MAX: f64 = 0.1;
+
+/// How many of these service times are those of an answer that waited for an acknowledgement; `None` where they do not look like it.
+pub(crate) fn waited(service: &Distribution) -> Option<u64> {
+    let between = |(low, high): (u64, u64)| service.count_between(low * 1_000_000, high * 1_000_000);
+    let waited = between(WAITED_MS);
+    let around = between(BELOW_MS).max(between(ABOVE_MS)) as f64;
+    let is_told = waited >= WAITED_MIN
+        && waited as f64 >= WAITED_SHARE_MIN * service.count() as f64
+        && around <= AROUND_SHARE_MAX * waited as f64
+        && between((0, QUICK_MS)) >= WAITED_MIN;
+    is_told.then_some(waited)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(parts: &[(u64, u64)]) -> Option<u64> {
+        let mut service = Distribution::default();
+        for (ms, count) in parts {
+            (0..*count).for_each(|number| service.record(ms * 1_000_000 + number % 7 * 100_000));
+        }
+        waited(&service)
+    }
+
+    #[test]
+    fn a_step_at_forty_milliseconds_is_told() {
+        assert_eq!(of(&[(1, 500), (40, 60), (44, 10)]), Some(70));
+        for parts in [
+            // Too few, or too small a part.
+            vec![(1, 500), (40, 19)],
+            vec![(1, 5_000), (40, 40)],
+            // A server that takes this long, or any time.
+            vec![(40, 500)],
+            vec![(1, 500), (25, 30), (33, 40), (40, 60)],
+            vec![(1, 500), (40, 60), (55, 40)],
+        ] {
+            assert_eq!(of(&parts), None, "{parts:?}");
+        }
+    }
+}
