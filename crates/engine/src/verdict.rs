@@ -250,7 +250,7 @@ impl Verdict {
             lag_p99_ns: evidence.shards.iter().filter_map(|spent| spent.lag.quantile(0.99)).max().unwrap_or(0),
             busiest,
             stalled,
-            unanswered_time_share: unanswered_time_share(evidence.total),
+            unanswered_time_share: unanswered_time_share(evidence.total, evidence.wall),
             service_mean_ns: all.of(Measure::Service).mean(),
             link: evidence.link.clone(),
             machine: evidence.machine,
@@ -419,9 +419,9 @@ fn is_local(failure: Failure) -> bool {
     matches!(failure, Failure::NoLocalPort | Failure::NoDescriptor)
 }
 
-/// The share of the time of all exchanges that those had which got no answer.
-fn unanswered_time_share(total: &Snapshot) -> f64 {
-    let time_of = |timings: &Timings| timings.of(Measure::Response).sum() as f64;
+/// The share of the time of all exchanges that those had which got no answer; what began earlier counts as long as the load is.
+fn unanswered_time_share(total: &Snapshot, span: Nanos) -> f64 {
+    let time_of = |timings: &Timings| within(timings.of(Measure::Response), span);
     let [unanswered, timed_out] = [Class::FailedUnanswered, Class::TimedOut].map(|class| time_of(&total.class(class)));
     let (unfinished, succeeded) = (total.unfinished(), total.class(Class::Succeeded));
     // What was cut before it had waited longer than others that were answered might have been answered too.
@@ -430,6 +430,14 @@ fn unanswered_time_share(total: &Snapshot) -> f64 {
     let lost = unanswered + timed_out + if might_have_ended { 0.0 } else { time_of(&unfinished) };
     let all = lost + time_of(&total.class(Class::Succeeded)) + time_of(&total.class(Class::FailedAnswered));
     if all > 0.0 { lost / all } else { 0.0 }
+}
+
+/// The sum of times, none of them longer than the load: who waits since the warm-up waits as long as that in it.
+fn within(times: &Distribution, span: Nanos) -> f64 {
+    if times.max().is_none_or(|longest| longest <= span.0) {
+        return times.sum() as f64;
+    }
+    times.buckets().map(|bucket| bucket.middle_ns().min(span.0) as f64 * bucket.count as f64).sum()
 }
 
 /// How many exchanges failed for such a reason.

@@ -184,6 +184,8 @@ struct Instants {
     started: Nanos,
     /// What is intended from then on is measured.
     measured_from: Nanos,
+    /// What begins and is intended from then on is measured: the same instant in a warm-up, and everything behind it.
+    counts_from: Nanos,
     /// All that had come to the sockets by then has been read: a deadline after it may have been kept.
     read_until: Nanos,
     /// Waits for the sockets so far.
@@ -279,6 +281,7 @@ impl World {
         let instants = Instants {
             started,
             measured_from: started + work.warmup,
+            counts_from: started + work.warmup,
             read_until: started,
             waits: 0,
             parts_until: Nanos::ZERO,
@@ -460,7 +463,7 @@ impl World {
             ages.service.record(now.since(attempt.sent).0);
         }
         if let Some(open) = &self.users.open {
-            open.waiting_from(self.instants.measured_from)
+            open.waiting_from(self.instants.counts_from)
                 .for_each(|intended| ages.response.record(now.since(intended).0));
         }
     }

@@ -57,7 +57,7 @@ impl ScenarioRun {
         let last = per_second(scenario.program.asks_each().unwrap_or(0), span_s);
         let asked = Asked { per_s: asked_per_s, last, was_stopped: result.was_stopped };
         let (iterations, again) = rounds_of(scenario, &seen.counts);
-        let begun = (tally.planned_starts() - tally.dropped()).saturating_sub(again);
+        let begun = tally.planned_starts().saturating_sub(tally.dropped() + again);
         Self {
             rate: asked.at_most(per_second(tally.finished() - tally.drained(), span_s)),
             achieved_per_s: asked_per_s.map(|_| asked.at_most(per_second(begun, span_s))),

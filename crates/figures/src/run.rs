@@ -218,7 +218,7 @@ fn rates(plan: &Plan, result: &RunResult, tally: &Tally, again: u64) -> (f64, Op
     let seconds = rated_for_all(plan, result.started_for).as_secs_f64();
     let per_s = |count| per_second(count, seconds);
     let asked = Asked { per_s: result.asked_per_s, last: per_s(asks_each(plan)), was_stopped: result.was_stopped };
-    let begun = (tally.planned_starts() - tally.dropped()).saturating_sub(again);
+    let begun = tally.planned_starts().saturating_sub(tally.dropped() + again);
     let achieved_per_s = asked.per_s.map(|_| asked.at_most(per_s(begun)));
     (asked.at_most(per_s(tally.finished() - tally.drained())), achieved_per_s)
 }

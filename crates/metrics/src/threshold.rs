@@ -257,7 +257,7 @@ impl Counted {
     fn of(self, seen: &Snapshot) -> u64 {
         let counts: &Counts = &seen.counts;
         match self {
-            Self::Started => counts.started(),
+            Self::Started => counts.all_started(),
             Self::Done => counts.finished(),
             Self::Succeeded => counts.succeeded(),
             Self::Failed => counts.failed(),

@@ -42,6 +42,7 @@ impl Json {
                 "to_s": interval.to.as_secs_f64(),
                 "users": seen.users,
                 "started": seen.started(),
+                "carried": seen.carried(),
                 "succeeded": seen.succeeded(),
                 "dropped": seen.dropped(),
                 "unfinished": seen.unfinished(),

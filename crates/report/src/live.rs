@@ -90,6 +90,7 @@ pub fn live_value(interval: &Interval, standing: &Standing, judged: &[Judged]) -
         },
         "total": {
             "started": total.started(),
+            "carried": total.carried(),
             "finished": total.finished(),
             "succeeded": total.succeeded(),
             "failed": total.failed,

@@ -28,7 +28,9 @@ pub(crate) fn used_up(run: &Run, language: Language) -> Vec<String> {
 
 /// The file whose rows ended the load before its plan.
 pub(crate) fn that_ended_it(run: &Run) -> Option<String> {
-    run.used_up.iter().find(|file| !file.is_again).map(|file| file.file.display().to_string())
+    // Of several scenarios it may have been of another one.
+    let ended = run.used_up.iter().find(|file| !file.is_again && run.plan.scenarios.len() == 1);
+    ended.map(|file| file.file.display().to_string())
 }
 
 /// The same for programs.

@@ -106,7 +106,7 @@ fn verdict_in_words(run: &Run, language: Language) -> String {
             )
         }
         Limit::Target if went_away(run).is_some() => {
-            let (refused, started) = (count(went_away(run).unwrap_or_default()), count(counts.started()));
+            let (refused, started) = (count(went_away(run).unwrap_or_default()), count(counts.all_started()));
             let signs = signs(run, language).into_iter().map(|sign| language.pick("; ", "；").to_owned() + &sign);
             let signs = signs.collect::<String>();
             pick(
@@ -170,7 +170,7 @@ fn went_away(run: &Run) -> Option<u64> {
         Note::Refused { count, places, .. } if places.is_empty() => Some(*count),
         _ => None,
     })?;
-    let is_large = refused as f64 >= REFUSED_SHARE_MIN * run.tally.started() as f64;
+    let is_large = refused as f64 >= REFUSED_SHARE_MIN * run.tally.all_started() as f64;
     (is_large && run.tally.succeeded() > 0).then_some(refused)
 }
 

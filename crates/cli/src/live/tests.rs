@@ -10,8 +10,8 @@ use plan::Flags;
 use selftest::{Happens, SimulatedWorld};
 
 use super::*;
-use crate::exit::Exit;
 use crate::ending::Outcome;
+use crate::exit::Exit;
 use crate::load::Load;
 use crate::wishes::Wishes;
 

@@ -189,7 +189,10 @@ fn begins_together(plan: &Plan, scenario: &Scenario, part: &Part) -> bool {
     let is_at_once = matches!(scenario.load, Load::Closed { shape: UserShape::AtOnce, .. });
     let is_whole = plan.scenarios.len() == 1 && part.from.is_none() && plan.warmup.is_zero();
     let are_alone = scenario.shared_connections.is_none() && scenario.target().streams == 1;
-    is_at_once && is_whole && are_alone && scenario.every.is_none() && scenario.program.is_one_exchange()
+    let is_one = scenario.every.is_none() && scenario.program.is_one_exchange();
+    // Requests that differ may take different times.
+    let are_same = scenario.steps.iter().all(|step| step.making.is_none());
+    is_at_once && is_whole && are_alone && is_one && are_same
 }
 
 /// Requests that are larger than this together are there once for all shards: what one costs is its bytes.

@@ -209,6 +209,28 @@ fn who_waits_since_the_warmup_is_seen() {
     assert_eq!(counts.warmed_up() + counts.succeeded(), history.requests_served);
 }
 
+/// Starts at a rate that wait for a user since the warm-up are seen as well: of a target that gives half of what is asked, on four
+/// connections, a second of them waits when measuring begins.
+#[test]
+fn what_waits_for_a_user_since_the_warmup_is_seen() {
+    let load = Flags {
+        connections: Some("4".to_owned()),
+        warmup: Some("2s".to_owned()),
+        grace: Some("60s".to_owned()),
+        max_lateness: Some("60s".to_owned()),
+        ..flags("/serial/5", "400", "2s")
+    };
+    let history = run(load, Vec::new());
+    let counts = &history.total.counts;
+    assert_eq!((counts.started(), counts.failed(), counts.unfinished()), (800, 0, 0), "{counts:?}");
+    assert!((395..=410).contains(&counts.carried()), "{counts:?}");
+    assert_eq!(counts.succeeded(), 800 + counts.carried());
+    assert_eq!(counts.warmed_up() + counts.succeeded(), history.requests_served);
+    // 1,600 take 8 s, and the last of them is due after 4.
+    let longest = history.total.class(Class::Succeeded).of(Measure::Response).max().unwrap_or(0);
+    assert!((3_900_000_000..4_200_000_000).contains(&longest), "{longest}");
+}
+
 /// Three messages 100 ms apart, each answered 30 ms after it came.
 #[test]
 fn each_message_is_timed_against_its_own() {

@@ -5,6 +5,9 @@ use metrics::Distribution;
 /// Fewer users say nothing, nor do those behind, unless there are so many rounds.
 const USERS_MIN: u64 = 20;
 const ROUNDS_MIN: u64 = 3;
+/// In a queue that fills up the first of all takes little of the time of later ones, and the last of the first round nearly all of it.
+const SHORTEST_MAX: f64 = 0.35;
+const LONGEST_MIN: f64 = 0.75;
 /// First exchanges take no more of the time of later ones, and are sure to be shorter: standard errors of Mann and Whitney.
 const RATIO_MAX: f64 = 0.65;
 const SURE: f64 = 4.0;
@@ -14,12 +17,23 @@ pub(super) fn first_round(first: &Distribution, all: &Distribution) -> Option<f6
     if first.count() < USERS_MIN || all.count() < ROUNDS_MIN * first.count() {
         return None;
     }
-    let (ratio, errors) = compared(first, all)?;
-    (ratio <= RATIO_MAX && errors >= SURE).then_some(ratio)
+    let Compared { ratio, errors, later_ns } = compared(first, all)?;
+    let share = |quantile| first.quantile(quantile).map_or(0.0, |ns| ns as f64 / later_ns);
+    let is_queue = share(0.1) <= SHORTEST_MAX && share(0.95) >= LONGEST_MIN;
+    (ratio <= RATIO_MAX && errors >= SURE && is_queue).then_some(ratio)
 }
 
-/// The ratio of the medians, and by how many standard errors first ones are shorter.
-fn compared(first: &Distribution, all: &Distribution) -> Option<(f64, f64)> {
+/// First exchanges beside later ones.
+struct Compared {
+    /// The ratio of the medians.
+    ratio: f64,
+    /// By how many standard errors first ones are shorter.
+    errors: f64,
+    /// The median of later ones.
+    later_ns: f64,
+}
+
+fn compared(first: &Distribution, all: &Distribution) -> Option<Compared> {
     let mut of_first = first.buckets().map(|bucket| (bucket.lowest_ns, bucket.count)).peekable();
     let (n, total) = (first.count() as f64, all.count() as f64);
     let later_count = total - n;
@@ -37,8 +51,8 @@ fn compared(first: &Distribution, all: &Distribution) -> Option<(f64, f64)> {
     }
     let variance = n * later_count / 12.0 * (total + 1.0 - ties / (total * (total - 1.0)));
     let median = median.filter(|median| *median > 0.0 && variance > 0.0)?;
-    let ratio = first.quantile(0.5)? as f64 / median;
-    Some((ratio, (ranked - n * later_count / 2.0) / variance.sqrt()))
+    let errors = (ranked - n * later_count / 2.0) / variance.sqrt();
+    Some(Compared { ratio: first.quantile(0.5)? as f64 / median, errors, later_ns: median })
 }
 
 #[cfg(test)]
@@ -80,6 +94,11 @@ mod tests {
         let mut all = first.clone();
         (1..6).for_each(|round| all.merge(&times(each(round))));
         assert_eq!(first_round(&first, &all), None);
+        // Nor first ones that are all as quick: what makes later ones slow is no queue (an acknowledgement, another row).
+        let quick = times((0..50).map(|user| (1_000 + user * 3) * 1_000));
+        let mut all = quick.clone();
+        all.record_many(41 * MILLI, 500);
+        assert_eq!(first_round(&quick, &all), None);
         // Nor a few that are short by chance.
         let mut short = times((0..20).map(|_| 10 * MILLI));
         short.record_many(2 * MILLI, 12);
@@ -95,7 +114,7 @@ mod tests {
         let first = times([1, 2, 4].map(|time| time * MILLI));
         let mut all = first.clone();
         [3, 5, 6, 7].iter().for_each(|time| all.record(time * MILLI));
-        let (_, errors) = compared(&first, &all).expect("both are there");
+        let Compared { errors, .. } = compared(&first, &all).expect("both are there");
         let (u, mean, deviation) = (11.0, 6.0, (3.0f64 * 4.0 * 8.0 / 12.0).sqrt());
         assert!((errors - (u - mean) / deviation).abs() < 1e-9, "{errors}");
     }

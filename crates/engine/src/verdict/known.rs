@@ -28,11 +28,11 @@ pub enum Known {
         /// Of all that were established.
         of: u64,
     },
-    /// Some users waited for one answer for half of the time.
+    /// Some requests took more than half as long as the load, while other users had many answers.
     Starved {
         /// How many.
-        users: u64,
-        /// Of all.
+        requests: u64,
+        /// Users of the load.
         of: u64,
     },
     /// It answered some with a status that says that there is too much to do.

@@ -24,7 +24,7 @@ const SATURATED_SHARE_MAX: f64 = 0.2;
 /// themselves.
 pub(super) fn was_late(evidence: &Evidence<'_>, all: &Timings) -> bool {
     let (counts, shards) = (&evidence.total.counts, evidence.shards);
-    let dropped = counts.dropped_by_generator() as f64 > LOSS_SHARE_MAX * counts.started() as f64;
+    let dropped = counts.dropped_by_generator() as f64 > LOSS_SHARE_MAX * counts.all_started() as f64;
     let was_kept = |spent: &ShardUse| {
         saturated_share(spent, counts) >= SATURATED_SHARE_MAX || spent.run_delay_share() >= RUN_DELAY_SHARE_MAX
     };
@@ -56,6 +56,6 @@ pub(super) fn own_share(evidence: &Evidence<'_>, all: &Timings) -> f64 {
             late as f64 / spent.lag.count().max(1) as f64
         })
     };
-    let dropped = counts.dropped_by_generator() as f64 / counts.started().max(1) as f64;
+    let dropped = counts.dropped_by_generator() as f64 / counts.all_started().max(1) as f64;
     evidence.shards.iter().map(of_thread).fold(dropped.max(late_starts(all)), f64::max)
 }

@@ -5,7 +5,7 @@ use pacing::Nanos;
 use plan::Load;
 
 use super::known::{Gaps, Held, Known};
-use super::{Evidence, failed, syns};
+use super::{Evidence, failed, syns, within};
 
 /// Users that pause, and of whose iterations the target has less than this share, hold their pace.
 const TARGET_SHARE_MAX: f64 = 0.5;
@@ -19,6 +19,8 @@ const REFUSED_SHARE_MIN: f64 = 0.01;
 const STARVED_SHARE: u64 = 2;
 /// The others had so many answers each meanwhile.
 const STARVED_OTHERS_MIN: u64 = 10;
+/// A load opens connections all the time when it does so for this share of its requests.
+const OPENING_SHARE_MIN: f64 = 0.5;
 /// Statuses that say that there is too much to do.
 const REFUSING: [u16; 4] = [TOO_MANY, 502, 503, 504];
 const TOO_MANY: u16 = 429;
@@ -31,9 +33,16 @@ pub(super) fn of_failures(evidence: &Evidence<'_>, gaps: Option<Gaps>) -> Option
     if let Some(gaps) = gaps {
         return Some(if gaps.refused > 0 { Known::Outage(gaps) } else { Known::StoodStill(gaps) });
     }
-    let connect = &evidence.total.connect;
-    let lost = syns::lost(connect).map(|lost| Known::LostSyns { lost, of: connect.count() });
-    lost.or_else(|| starved(evidence))
+    starved(evidence).or_else(|| lost_syns(evidence))
+}
+
+/// Connections were open only after their SYN had gone out again, in a load that opens one for most of its requests: elsewhere it is a
+/// moment of its beginning.
+fn lost_syns(evidence: &Evidence<'_>) -> Option<Known> {
+    let (connect, finished) = (&evidence.total.connect, evidence.total.counts.finished());
+    let opens_many = connect.count() as f64 >= OPENING_SHARE_MIN * finished as f64;
+    let lost = syns::lost(connect).filter(|_| opens_many)?;
+    Some(Known::LostSyns { lost, of: connect.count() })
 }
 
 /// The target answers some with a status that says that there is too much to do, or that nobody behind it took it.
@@ -59,10 +68,10 @@ fn starved(evidence: &Evidence<'_>) -> Option<Known> {
     let long_ns = Nanos::from(*duration).0 / STARVED_SHARE;
     let long = |timings: &Timings| timings.of(Measure::Response).count_between(long_ns, u64::MAX);
     let of = evidence.scenario.users();
-    let users = (long(&evidence.total.unfinished()) + long(&evidence.total.all())).min(of);
-    let others = of.checked_sub(users).filter(|others| *others > 0)?;
-    let is_left_out = users > 0 && evidence.total.counts.answers() >= STARVED_OTHERS_MIN * others;
-    is_left_out.then_some(Known::Starved { users, of })
+    let requests = long(&evidence.total.unfinished()) + long(&evidence.total.all());
+    let others = of.checked_sub(requests).filter(|others| *others > 0)?;
+    let is_left_out = requests > 0 && evidence.total.counts.answers() >= STARVED_OTHERS_MIN * others;
+    is_left_out.then_some(Known::Starved { requests, of })
 }
 
 /// Users of a closed load that did what their pace or their pauses asked for, while the target had little of their time.
@@ -112,7 +121,7 @@ fn of_users(evidence: &Evidence<'_>, all: &Timings, users_s: f64) -> Option<Held
     let measure = if is_closed { Measure::Response } else { Measure::Service };
     let with_target = [all.of(measure), unfinished.of(measure), &evidence.total.connect];
     let with_target = &with_target[..if is_closed { 2 } else { 3 }];
-    let busy_ns = with_target.iter().map(|times| times.sum() as f64).sum::<f64>();
+    let busy_ns = with_target.iter().map(|times| within(times, evidence.wall)).sum::<f64>();
     let (iteration_ns, target_ns) = (users_s * 1e9 / iterations, busy_ns / iterations);
     let span_s = measured_s(evidence);
     Some(Held { users: users_s / span_s, iterations_per_s: iterations / span_s, iteration_ns, target_ns })

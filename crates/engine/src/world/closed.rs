@@ -318,7 +318,7 @@ impl World {
         if !self.ledger.is_simple {
             return self.act_in_program(user, view, intended, now, sockets);
         }
-        let is_measured = intended >= self.instants.measured_from;
+        let is_measured = intended >= self.instants.counts_from;
         match self.users.budget.next(view, is_measured) {
             Next::Exchange => self.begin_exchange(user, 0, intended, now, sockets),
             Next::Rest(span) => self.rest(user, intended + span),

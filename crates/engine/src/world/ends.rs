@@ -18,7 +18,7 @@ impl World {
         self.trace_waiting(now);
         self.leave_meetings(now);
         if let Some(open) = &mut self.users.open {
-            open.give_up(now, self.work.first_series, &mut self.seen);
+            open.give_up(now, self.instants.counts_from, self.work.first_series, &mut self.seen);
         }
         let open: Vec<Key> = self.ledger.attempts.keys().collect();
         for key in open {
@@ -115,9 +115,13 @@ impl World {
             counts[Counter::Sent] +=
                 u64::from(self.ledger.exchanges.find(exchange).is_some_and(|exchange| exchange.is_measured));
         }
-        let measured_from = self.instants.measured_from;
-        let due = self.users.open.as_ref().filter(|open| open.counts_due());
-        let waiting = due.map_or(0, |open| open.waiting_from(measured_from).count());
-        self.seen.counts[Counter::Started] += waiting as u64;
+        if goes_on {
+            self.instants.counts_from = Nanos::ZERO;
+        }
+        // What waits for a user was counted when it was due, or is when it begins.
+        if let Some(open) = self.users.open.as_ref().filter(|open| open.counts_due()) {
+            let waiting = open.waiting_from(self.instants.counts_from);
+            waiting.for_each(|intended| self.seen.counts[open.counter_of(intended)] += 1);
+        }
     }
 }

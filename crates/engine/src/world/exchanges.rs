@@ -95,7 +95,7 @@ fn lent(links: &mut Links, step: &PreparedStep) -> Outgoing {
 }
 
 impl Exchange {
-    pub(super) fn new(user: u32, step: u32, intended: Nanos, taken_up: Nanos, measured_from: Nanos) -> Self {
+    pub(super) fn new(user: u32, step: u32, intended: Nanos, taken_up: Nanos, counts_from: Nanos) -> Self {
         Self {
             user,
             step,
@@ -104,7 +104,7 @@ impl Exchange {
             tries: 0,
             moves: 0,
             is_moved: false,
-            is_measured: intended >= measured_from,
+            is_measured: intended >= counts_from,
         }
     }
 }
@@ -152,9 +152,17 @@ impl World {
         if self.users.purse.is_some() && !self.may_start() {
             return self.forgo(step, intended);
         }
-        let is_measured = intended >= self.instants.measured_from;
-        self.seen.counts[Counter::Started] += u64::from(is_measured);
+        let is_measured = intended >= self.instants.counts_from;
+        let counter = self.counter_of(step, intended);
+        self.seen.counts[counter] += u64::from(is_measured);
         self.begin_due(user, step, intended, taken_up, sockets);
+    }
+
+    /// What an exchange that begins is counted as: one that was intended in the warm-up, and waited until it was over, is carried over.
+    #[inline]
+    pub(super) fn counter_of(&self, step: u32, intended: Nanos) -> Counter {
+        let waited = || self.users.open.is_some() || self.ledger.steps.is_hop(step);
+        if intended < self.instants.measured_from && waited() { Counter::Carried } else { Counter::Started }
     }
 
     /// No budget is left for it. A redirect that is not followed is none, and its iteration is cut.
@@ -178,7 +186,7 @@ impl World {
         taken_up: Nanos,
         sockets: &mut S,
     ) {
-        let exchange = Exchange::new(user, step, intended, taken_up, self.instants.measured_from);
+        let exchange = Exchange::new(user, step, intended, taken_up, self.instants.counts_from);
         if !self.ledger.is_simple {
             return self.begin_made(exchange, sockets);
         }

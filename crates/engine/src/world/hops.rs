@@ -260,8 +260,9 @@ impl World {
         failure: Failure,
         sockets: &mut S,
     ) {
-        let exchange = Exchange::new(user, step, intended, intended, self.instants.measured_from);
-        self.seen.counts[Counter::Started] += u64::from(exchange.is_measured);
+        let exchange = Exchange::new(user, step, intended, intended, self.instants.counts_from);
+        let counter = self.counter_of(step, intended);
+        self.seen.counts[counter] += u64::from(exchange.is_measured);
         self.seen.counts[Counter::Attempts] += u64::from(exchange.is_measured);
         let key = self.ledger.exchanges.insert(exchange);
         let now = sockets.now();

@@ -169,8 +169,9 @@ impl World {
     /// Hops that wait for a name when the run ends were started, and did not end.
     pub(super) fn give_up_lookups(&mut self, now: Nanos) {
         for waiting in self.pool.lookups.give_up() {
-            if waiting.intended >= self.instants.measured_from {
-                self.seen.counts[Counter::Started] += 1;
+            if waiting.intended >= self.instants.counts_from {
+                let counter = self.counter_of(waiting.step, waiting.intended);
+                self.seen.counts[counter] += 1;
                 self.seen.counts[Counter::Attempts] += 1;
                 let series = self.ledger.steps[waiting.step as usize].series;
                 self.seen.leave_unfinished(series, now.since(waiting.intended).0, None);

@@ -184,12 +184,18 @@ impl Open {
         self.last == Nanos::NEVER && (self.is_paused || !self.halted.is_empty())
     }
 
-    /// The run is over: starts that came and found no user, and those that were due and not yet taken up, did not end.
-    pub(super) fn give_up(&mut self, now: Nanos, series: SeriesId, seen: &mut Snapshot) {
-        let waiting: Vec<Nanos> = self.waiting_from(self.measured_from).collect();
+    /// What a start is counted as: one that was intended in the warm-up, and waited until it was over, is carried over.
+    pub(super) fn counter_of(&self, intended: Nanos) -> Counter {
+        if intended < self.measured_from { Counter::Carried } else { Counter::Started }
+    }
+
+    /// The run is over: starts that came and found no user, and those that were due and not yet taken up, did not end. `from`:
+    /// what was intended earlier is no part of what is measured.
+    pub(super) fn give_up(&mut self, now: Nanos, from: Nanos, series: SeriesId, seen: &mut Snapshot) {
+        let waiting: Vec<Nanos> = self.waiting_from(from).collect();
         self.queue.clear();
         if !self.counts_due {
-            seen.counts[Counter::Started] += waiting.len() as u64;
+            waiting.iter().for_each(|intended| seen.counts[self.counter_of(*intended)] += 1);
         }
         waiting.iter().for_each(|intended| seen.leave_unfinished(series, now.since(*intended).0, None));
         let until = now.min(self.last);
@@ -238,7 +244,7 @@ impl World {
 
     /// Takes up what is due, drops what is too late, and serves what waits.
     pub(super) fn turn_open<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
-        let measured_from = self.instants.measured_from;
+        let counts_from = self.instants.counts_from;
         let Some(open) = &mut self.users.open else { return };
         let opens = if open.work.opens_all { open.users_max - self.users.all.len() as u64 } else { 0 };
         for _ in 0..opens.min(START_BATCH) {
@@ -261,11 +267,11 @@ impl World {
                 return;
             }
             let Some(open) = &mut self.users.open else { return };
-            let is_measured = intended >= measured_from;
+            let is_measured = intended >= counts_from;
             let late = now.since(intended);
             let is_too_late = late >= open.work.max_lateness;
             let is_dropped = is_too_late || open.queue.len() >= QUEUE_MAX;
-            self.seen.counts[Counter::Started] += u64::from(is_measured && (open.counts_due || is_dropped));
+            self.seen.counts[open.counter_of(intended)] += u64::from(is_measured && (open.counts_due || is_dropped));
             if is_dropped {
                 if is_measured {
                     self.seen.counts[Counter::DroppedByGenerator] += u64::from(is_too_late);
@@ -323,8 +329,8 @@ impl World {
         let Some(open) = &mut self.users.open else { return };
         let mut late = Vec::new();
         while let Some(start) = open.queue.front().filter(|start| open.work.max_lateness <= now.since(start.intended)) {
-            if start.intended >= self.instants.measured_from {
-                self.seen.counts[Counter::Started] += u64::from(!open.counts_due);
+            if start.intended >= self.instants.counts_from {
+                self.seen.counts[open.counter_of(start.intended)] += u64::from(!open.counts_due);
                 self.seen.drop_start(now.since(start.intended).0);
                 late.push(start.intended);
             }

@@ -382,8 +382,9 @@ impl World {
     /// A step fails before anything of it begins.
     #[cold]
     fn fail_step<S: Sockets>(&mut self, user: u32, step: u32, failure: Failure, turn: Turn, sockets: &mut S) {
-        let exchange = Exchange::new(user, step, turn.intended, turn.taken_up, self.instants.measured_from);
-        self.seen.counts[Counter::Started] += u64::from(exchange.is_measured && !turn.is_counted);
+        let exchange = Exchange::new(user, step, turn.intended, turn.taken_up, self.instants.counts_from);
+        let counter = self.counter_of(step, turn.intended);
+        self.seen.counts[counter] += u64::from(exchange.is_measured && !turn.is_counted);
         self.fail_unmade(exchange, failure, sockets);
     }
 

@@ -91,13 +91,13 @@ impl World {
     #[cold]
     #[inline(never)]
     pub(super) fn trace_start(&mut self, intended: Nanos, now: Nanos, end: TracedEnd) {
-        let exchange = Exchange::new(0, 0, intended, now, self.instants.measured_from);
+        let exchange = Exchange::new(0, 0, intended, now, self.instants.counts_from);
         self.trace_end(&exchange, None, end, now);
     }
 
     /// Starts that have waited for a user until the end.
     pub(super) fn trace_waiting(&mut self, now: Nanos) {
-        let waiting = |open: &Open| open.waiting_from(self.instants.measured_from).collect::<Vec<_>>();
+        let waiting = |open: &Open| open.waiting_from(self.instants.counts_from).collect::<Vec<_>>();
         let waiting = self.users.open.as_ref().filter(|_| self.traces.is_open()).map(waiting);
         waiting.unwrap_or_default().into_iter().for_each(|at| self.trace_start(at, now, TracedEnd::Unfinished));
     }

@@ -133,7 +133,8 @@ fn tiles(report: &Value, page: &mut Markup) {
         let all = number(report, &format!("{times}/with_given_up/{name}"));
         in_time(all.or_else(|| number(report, &format!("{times}/{name}"))))
     };
-    let (succeeded, started) = (whole(report, "/requests/succeeded"), whole(report, "/requests/started"));
+    let succeeded = whole(report, "/requests/succeeded");
+    let started = whole(report, "/requests/started") + whole(report, "/requests/carried");
     let cut = whole(report, "/requests/cut");
     let all = [
         (page.pick("Requests/s", "QPS"), in_rate(achieved), asked.unwrap_or_default()),
@@ -158,6 +159,8 @@ fn requests(report: &Value, page: &mut Markup) {
     page.heading("Requests", "请求");
     let names = [
         ("started", "started", "发起"),
+        ("carried", "in flight since the warm-up", "预热时发起、当时在途"),
+        ("warm_up", "ended in the warm-up (in no figure)", "预热期间结束（不计入结果）"),
         ("succeeded", "succeeded", "成功"),
         ("failed", "failed", "失败"),
         ("dropped", "dropped", "丢弃"),

@@ -17,7 +17,7 @@ pub(super) fn figures(verdict: &Verdict) -> Value {
         Known::FirstRound(share) => json!({ "time_share": share }),
         Known::StoodStill(gaps) | Known::Outage(gaps) => of_gaps(gaps),
         Known::LostSyns { lost, of } => json!({ "connections": lost, "of": of }),
-        Known::Starved { users, of } => json!({ "users": users, "of": of }),
+        Known::Starved { requests, of } => json!({ "requests": requests, "users": of }),
         Known::Refusals { status, refused, served_per_s } => {
             json!({ "status": status, "refused": refused, "served_per_s": served_per_s })
         }

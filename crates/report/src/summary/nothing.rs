@@ -8,7 +8,7 @@ use crate::{Language, notes, say};
 
 /// One line for a run in which no connection was ever established.
 pub fn nothing_measured(run: &Run, language: Language) -> String {
-    let (started, dropped) = (run.tally.started(), run.tally.dropped());
+    let (started, dropped) = (run.tally.all_started(), run.tally.dropped());
     if started == 0 && run.muster.as_ref().is_some_and(engine::Muster::has_losses) {
         return language.pick(
             "nothing was measured: all workers were lost before they told anything; look at what ended them".to_owned(),

@@ -43,7 +43,7 @@ fn conclusion(random: &mut Random) -> (Limit, Known) {
         5 => (Limit::Target, Known::Curve(part(random))),
         6 => (Limit::Target, Known::StoodStill(gaps(random))),
         7 => (Limit::Target, Known::Outage(gaps(random))),
-        8 => (Limit::Target, Known::Starved { users: random.between(1, 40), of: 50 }),
+        8 => (Limit::Target, Known::Starved { requests: random.between(1, 40), of: 50 }),
         9 => {
             let status = [429, 502, 503, 504][random.below(4) as usize];
             (
@@ -100,7 +100,7 @@ fn figures(known: &Known) -> Vec<(f64, f64)> {
         Known::StoodStill(gaps) | Known::Outage(gaps) => vec![seconds(gaps.from), seconds(gaps.to)],
         Known::FirstRound(share) => vec![percent(*share)],
         Known::LostSyns { lost, of } => vec![whole(*lost as f64), whole(*of as f64)],
-        Known::Starved { users, of } => vec![whole(*users as f64), whole(*of as f64)],
+        Known::Starved { requests, of } => vec![whole(*requests as f64), whole(*of as f64)],
         Known::Refusals { status, refused, .. } => vec![whole(f64::from(*status)), whole(*refused as f64)],
         Known::Held(held) => vec![whole(held.users)],
         Known::Nothing(Unknown::AllBusy { connections }) => {

@@ -22,16 +22,16 @@ pub(super) fn said(run: &Run, language: Language) -> Option<String> {
         (Known::StoodStill(gaps), _) => Some(stood_still(gaps, language)),
         (Known::Outage(gaps), _) => Some(outage(run, gaps, language)),
         (Known::LostSyns { lost, of }, _) => Some(lost_syns(*lost, *of, language)),
-        (Known::Starved { users, of }, _) => Some(language.pick(
+        (Known::Starved { requests, of }, _) => Some(language.pick(
             format!(
-                "{} of {} waited for a single response for more than half of the time, while the others got many",
-                count(*users),
+                "{} took more than half as long as the whole load, while others of its {} got many responses",
+                counted(*requests, "request"),
                 counted(*of, "user")
             ),
             format!(
-                "{} 个用户中有 {} 个用一半以上的时间等待同一个响应，而其他用户得到了很多",
-                count(*of),
-                count(*users)
+                "有 {} 个请求用了压测时长的一半以上，而 {} 个用户中的其他用户得到了很多响应",
+                count(*requests),
+                count(*of)
             ),
         )),
         (Known::Refusals { status, refused, served_per_s }, _) => {
@@ -184,8 +184,8 @@ fn of_curve(part: &PartOfUsers, limit: Limit, language: Language) -> String {
 fn of_first_round(run: &Run, share: f64, language: Language) -> String {
     let (achieved, share) = (rate(run.limited().rate), in_percent(share));
     language.pick(
-        format!("the target is at its limit, {achieved}/s: the first request of each user took {share} of the time of later ones, which found a queue; more users only wait longer"),
-        format!("被测服务已达上限，{achieved}/s：每个用户的第一个请求只用了后来请求的 {share} 的时间，后来的在排队；更多用户只会等得更久"),
+        format!("the target is at its limit, {achieved}/s: the first request of each user took {share} of the time of later ones, as where a queue fills up"),
+        format!("被测服务已达上限，{achieved}/s：每个用户的第一个请求只用了后来请求的 {share} 的时间，与队列逐渐排满时一样"),
     )
 }
 
@@ -206,7 +206,7 @@ fn stood_still(gaps: &Gaps, language: Language) -> String {
 
 fn outage(run: &Run, gaps: &Gaps, language: Language) -> String {
     let (from, to) = instants(gaps);
-    let (refused, started) = (count(gaps.refused), count(run.limited().tally.started()));
+    let (refused, started) = (count(gaps.refused), count(run.limited().tally.all_started()));
     let again = match gaps.came_back {
         true => language.pick(", then answered again", "，此后恢复服务"),
         false => language.pick(

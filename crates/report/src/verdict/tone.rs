@@ -64,7 +64,7 @@ fn heading(run: &Run, language: Language) -> (Tone, &'static str) {
         return (Tone::Bad, pick("Spoiled: this machine was the limit", "结果不可信：瓶颈在压测机"));
     }
     if run.is_unreliable() {
-        return (Tone::Unsure, pick("p99 includes stalls of this machine", "p99 包含本机的停顿"));
+        return (Tone::Unsure, pick("Times include stalls of this machine", "耗时包含本机的停顿"));
     }
     if rows::that_ended_it(run).is_some() && verdict.limit == Limit::PlanKept {
         return (Tone::Unsure, pick("Rows used up", "数据行已用完"));
