@@ -53,12 +53,14 @@ function table(title, heads, rows, texts = 1) {
   return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": title }, whole);
 }
 
-// With what was given up, each as long as it had waited, where there is such a thing.
+// With what was given up, each as long as it had waited, where there is such a thing. What stalls of the generator made longer is
+// marked.
 function shown(times, key, words) {
-  const whole = times?.with_given_up;
+  const given_up = times?.with_given_up;
+  const whole = given_up && given_up[key] !== undefined ? given_up : times;
   const name = key.replace(/_ns$/, "");
-  if (!whole || whole[key] === undefined) return time(times?.[key]);
-  return (whole.at_least?.includes(name) ? words.at_least : "") + time(whole[key]);
+  const mark = whole?.spoiled?.includes(name) ? "!" : "";
+  return (whole?.at_least?.includes(name) ? words.at_least : "") + time(whole?.[key]) + mark;
 }
 
 export const timeOf = shown;

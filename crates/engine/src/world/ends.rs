@@ -87,6 +87,13 @@ impl World {
         self.count_anew(goes_on);
     }
 
+    /// What an exchange that begins is counted as: one that was intended in the warm-up, and waited until it was over, is carried over.
+    #[inline]
+    pub(super) fn counter_of(&self, step: u32, intended: Nanos) -> Counter {
+        let waited = || self.users.open.is_some() || self.ledger.steps.is_hop(step);
+        if intended < self.instants.measured_from && waited() { Counter::Carried } else { Counter::Started }
+    }
+
     /// Counts what is under way: it belongs to the measured time from here on. Some of it was intended after the warm-up, and began
     /// before anybody looked at the clock; what began in the warm-up is carried over, with the instant at which it was intended.
     fn count_anew(&mut self, goes_on: bool) {

@@ -158,13 +158,6 @@ impl World {
         self.begin_due(user, step, intended, taken_up, sockets);
     }
 
-    /// What an exchange that begins is counted as: one that was intended in the warm-up, and waited until it was over, is carried over.
-    #[inline]
-    pub(super) fn counter_of(&self, step: u32, intended: Nanos) -> Counter {
-        let waited = || self.users.open.is_some() || self.ledger.steps.is_hop(step);
-        if intended < self.instants.measured_from && waited() { Counter::Carried } else { Counter::Started }
-    }
-
     /// No budget is left for it. A redirect that is not followed is none, and its iteration is cut.
     #[cold]
     fn forgo(&mut self, step: u32, intended: Nanos) {

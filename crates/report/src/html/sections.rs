@@ -128,11 +128,7 @@ fn tiles(report: &Value, page: &mut Markup) {
         _ => format!("计划 {}", rate(asked)),
     });
     let achieved = number(report, "/achieved_per_s").or_else(|| number(report, "/requests_per_s"));
-    let times = "/times/succeeded/response_time";
-    let at = |name: &str| {
-        let all = number(report, &format!("{times}/with_given_up/{name}"));
-        in_time(all.or_else(|| number(report, &format!("{times}/{name}"))))
-    };
+    let at = |name: &str| shown(&report["times"]["succeeded"]["response_time"], name);
     let succeeded = whole(report, "/requests/succeeded");
     let started = whole(report, "/requests/started") + whole(report, "/requests/carried");
     let cut = whole(report, "/requests/cut");
@@ -193,9 +189,20 @@ fn requests(report: &Value, page: &mut Markup) {
     page.table(page.pick("What was counted", "计数"), &[page.pick("what", "项目"), page.pick("count", "数量")], &rows);
 }
 
+/// A time of a distribution, with what was given up: `≥` where it is only known to be at least that, `!` where stalls of the generator
+/// made it longer.
+fn shown(times: &Value, key: &str) -> String {
+    let given_up = &times["with_given_up"];
+    let whole = if given_up[key].is_number() { given_up } else { times };
+    let name = key.trim_end_matches("_ns");
+    let has = |list: &str| whole[list].as_array().is_some_and(|names| names.iter().any(|one| one == name));
+    let (least, mark) = (if has("at_least") { "≥ " } else { "" }, if has("spoiled") { "!" } else { "" });
+    format!("{least}{}{mark}", in_time(whole[key].as_f64()))
+}
+
 /// The figures of a distribution as cells.
 fn cells_of(times: &Value) -> Vec<Cell> {
-    let at = |key: &str| figure(in_time(times[key].as_f64()));
+    let at = |key: &str| figure(shown(times, key));
     let mut cells = vec![figure(count(times["count"].as_u64().unwrap_or(0)))];
     cells.extend(["min_ns", "mean_ns", "p50_ns", "p90_ns", "p95_ns", "p99_ns", "p99_9_ns", "max_ns"].map(at));
     cells
@@ -215,6 +222,14 @@ fn times(report: &Value, page: &mut Markup) {
         Measure::ALL.into_iter().filter_map(|measure| row_of(named(measure), &succeeded[measure.name()])).collect();
     let heads = time_heads(page, page.pick("time", "时间"));
     page.table(page.pick("Times of what succeeded", "成功请求的时间"), &heads, &rows);
+    let of_marks = page.pick(
+        "≥: at least that, what did not end would have taken longer. !: includes stalls of this machine.",
+        "≥：至少如此，未结束的请求会更久。!：包含本机的停顿。",
+    );
+    let has_mark = |cell: &Cell| matches!(cell, Cell::Figure(text) if text.contains(['≥', '!']));
+    if rows.iter().flatten().any(has_mark) {
+        page.element("p", of_marks);
+    }
     let others = [
         ("connect", "connect", "建立连接"),
         ("tls_handshake", "TLS handshake", "TLS 握手"),

@@ -186,3 +186,17 @@ fn workers_are_shown() {
     assert!(page.contains("messages of which nobody knows") && !page.contains("connections of which nobody knows"));
     assert!(!of(Value::Null, Language::En).contains("Workers"));
 }
+
+/// The marks of the terminal stand here as well.
+#[test]
+fn times_have_their_marks() {
+    let mut report = report(1);
+    report["times"]["succeeded"]["response_time"]["spoiled"] = json!(["p99_9", "max"]);
+    let given_up = json!({"p50_ns": 2e6, "p99_ns": 8e9, "at_least": ["p99"], "spoiled": ["p99"]});
+    report["times"]["succeeded"]["service_time"]["with_given_up"] = given_up;
+    let page = html_report(&report, &charts(5, 1), Language::En);
+    for part in ["6.00ms!", "7.00ms!", "≥ 8.00s!", "5.00ms<"] {
+        assert!(page.contains(part), "{part}");
+    }
+    assert!(!page.contains("5.00ms!"), "that is p99 of the response times");
+}

@@ -41,6 +41,14 @@ test("a time with what was given up in it says when it is a lower bound", () => 
   assert.equal(timeOf(undefined, "p99_ns", words), none);
 });
 
+test("a time that stalls of the generator made longer is marked", () => {
+  const words = { at_least: "≥ " };
+  const given_up = { p50_ns: 2e6, p99_ns: 5e9, at_least: ["p99"], spoiled: ["p99"] };
+  assert.equal(timeOf({ p99_ns: 1e6, spoiled: ["p99", "max"] }, "p99_ns", words), "1 ms!");
+  assert.equal(timeOf({ p50_ns: 1e6, spoiled: ["p99", "max"] }, "p50_ns", words), "1 ms");
+  assert.equal(timeOf({ p99_ns: 1e6, spoiled: [], with_given_up: given_up }, "p99_ns", words), "≥ 5 s!");
+});
+
 test("both languages say the same things", () => {
   assert.deepEqual(Object.keys(WORDS.zh).sort(), Object.keys(WORDS.en).sort());
   for (const words of Object.values(WORDS)) assert.ok(Object.values(words).every((text) => text.trim()));
