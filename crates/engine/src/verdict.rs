@@ -262,7 +262,9 @@ impl Verdict {
             unanswered: failed(&evidence.total.counts, is_unanswered),
         };
         let service = |quantile| all.of(Measure::Service).quantile(quantile).unwrap_or(0) as f64;
-        let gaps = gaps::gaps(evidence.slices, (service(0.5), service(0.95)));
+        // Starts at a rate meet a stall as often as it lasts; users who go in step wait for slow steps together.
+        let few = if is_closed { 0.95 } else { 0.75 };
+        let gaps = gaps::gaps(evidence.slices, (service(0.5), service(few)));
         (verdict.limit, verdict.known) = verdict.concluded(&evidence, &all, gaps);
         verdict.look_at_machine();
         verdict
@@ -313,13 +315,13 @@ impl Verdict {
         if share_of_started(failed(counts, is_local)) > LOSS_SHARE_MAX {
             return (Limit::PortsOrDescriptors, Known::Counts);
         }
-        if let Some(known) = signs::of_refusals(evidence) {
+        // In a gap our own threads were there, however late they were elsewhere.
+        if let Some(known) = signs::of_refusals(evidence).or_else(|| gaps.map(signs::of_gaps)) {
             return (Limit::Target, known);
         }
         let is_link_full = self.link.as_ref().is_some_and(|link| link.share >= LINK_SHARE_MAX);
         let is_late = own::was_late(evidence, all) && !is_link_full;
-        let lost = self.lost_share(evidence).max(gap_share(evidence, gaps));
-        if is_late && lost <= DWARFING * own::own_share(evidence, all) {
+        if is_late && self.lost_share(evidence) <= DWARFING * own::own_share(evidence, all) {
             return (if self.is_machine_full() { Limit::Machine } else { Limit::Generator }, Known::Counts);
         }
         if is_link_full {
@@ -330,7 +332,7 @@ impl Verdict {
         if is_cut || counts.iterations_cut() > 0 && counts.iterations() + counts.iterations_failed() == 0 {
             return if is_dead { (Limit::Target, Known::Counts) } else { too_little };
         }
-        if let Some(known) = signs::of_failures(evidence, gaps) {
+        if let Some(known) = signs::of_failures(evidence) {
             return (Limit::Target, known);
         }
         match evidence.asked_per_s {
@@ -407,11 +409,6 @@ impl Verdict {
         let behind = response.saturating_sub(service);
         behind > BACKLOG_MIN.0 && behind > service / 2 && self.wait_p99_ns > Some(BACKLOG_MIN.0)
     }
-}
-
-/// The share of the measured time in which nothing came back.
-fn gap_share(evidence: &Evidence<'_>, gaps: Option<Gaps>) -> f64 {
-    gaps.map_or(0.0, |gaps| gaps.sum.as_secs_f64() / evidence.slices.span().as_secs_f64().max(1e-9))
 }
 
 /// This machine had none left.

@@ -28,12 +28,14 @@ const TOO_MANY: u16 = 429;
 const MOST: f64 = 0.9;
 const OVERLOADED_SHARE_MIN: f64 = 0.2;
 
+/// Nothing came back for a while.
+pub(super) fn of_gaps(gaps: Gaps) -> Known {
+    if gaps.refused > 0 { Known::Outage(gaps) } else { Known::StoodStill(gaps) }
+}
+
 /// What failed in a way that says what the target was about.
-pub(super) fn of_failures(evidence: &Evidence<'_>, gaps: Option<Gaps>) -> Option<Known> {
-    if let Some(gaps) = gaps {
-        return Some(if gaps.refused > 0 { Known::Outage(gaps) } else { Known::StoodStill(gaps) });
-    }
-    starved(evidence).or_else(|| lost_syns(evidence))
+pub(super) fn of_failures(evidence: &Evidence<'_>) -> Option<Known> {
+    lost_syns(evidence).or_else(|| starved(evidence))
 }
 
 /// Connections were open only after their SYN had gone out again, in a load that opens one for most of its requests: elsewhere it is a

@@ -132,6 +132,17 @@ fn a_warmup_that_hangs_meets_no_threshold() {
     assert!((0.6..0.601).contains(&wall), "the time and the grace: {wall} s");
 }
 
+/// A target that stands still for one of five seconds of a load at a rate, and is told by its instants: a fifth of the requests met that.
+#[test]
+fn a_stall_within_a_rate_is_told() {
+    let load = plan("/delay/1", &[("-q", "100"), ("-z", "5s")]);
+    let freeze = (Nanos::from_millis(2_000), Nanos::from_millis(3_000));
+    let shown = Shown::of(&load, &[], &Happens { target_stalls: vec![freeze], ..Happens::default() });
+    assert_eq!(shown.report["verdict"]["evidence"], "stalled", "{}", shown.words());
+    let [from, to] = ["from_s", "to_s"].map(|name| shown.number(&format!("/verdict/figures/{name}")));
+    assert!((1.9..=2.1).contains(&from) && (2.9..=3.1).contains(&to), "{from} {to}");
+}
+
 /// Two scenarios side by side: 50 users who wait 20 ms, and one who waits 400 ms from the third of four seconds on. Each has a rate of
 /// its own, and that of the second is of the time in which it was there.
 #[test]
