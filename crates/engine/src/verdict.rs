@@ -22,6 +22,7 @@ use crate::halving::Answer;
 use crate::probed::{NotTried, Probe};
 use crate::slices::Slices;
 use crate::spent::ShardUse;
+use crate::user::REFUSED_PAUSE;
 pub use known::{Gaps, Held, Known, Part, Unknown};
 #[cfg(test)]
 pub(crate) use probed::concluded as concluded_of;
@@ -424,7 +425,10 @@ fn unanswered_time_share(total: &Snapshot, span: Nanos) -> f64 {
     // What was cut before it had waited longer than others that were answered might have been answered too.
     let longest = |timings: &Timings| timings.of(Measure::Response).max();
     let might_have_ended = total.counts.cut() > 0 && longest(&unfinished) <= longest(&succeeded);
-    let lost = unanswered + timed_out + if might_have_ended { 0.0 } else { time_of(&unfinished) };
+    // A user that was refused waits before it tries again, and that is time without an answer too.
+    let refused = failed(&total.counts, |failure| failure == Failure::ConnectRefused);
+    let paused = refused as f64 * REFUSED_PAUSE.0 as f64;
+    let lost = unanswered + timed_out + paused + if might_have_ended { 0.0 } else { time_of(&unfinished) };
     let all = lost + time_of(&total.class(Class::Succeeded)) + time_of(&total.class(Class::FailedAnswered));
     if all > 0.0 { lost / all } else { 0.0 }
 }

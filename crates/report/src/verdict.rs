@@ -96,6 +96,9 @@ fn verdict_in_words(run: &Run, language: Language) -> String {
                     )
                 });
             let delays = delays(verdict, language);
+            if let Some(said) = kept_iterations(run, language) {
+                return pick(format!("{said}{redirects}{delays}"), format!("{said}{redirects}{delays}"));
+            }
             let (at, by) = match of.asked_per_s.map(rate) {
                 Some(asked) => (format!(" at {asked}/s"), format!("按 {asked}/s ")),
                 None => (String::new(), String::new()),
@@ -161,6 +164,23 @@ fn verdict_in_words(run: &Run, language: Language) -> String {
             pick("too little was measured to tell the bottleneck".to_owned(), "数据太少，无法判断瓶颈所在".to_owned())
         }
     }
+}
+
+/// A plan of iterations of several requests that was kept: what begins at a rate is iterations.
+fn kept_iterations(run: &Run, language: Language) -> Option<String> {
+    let asked = iterations_asked(run)?;
+    let (begun, asked) = (run.iterations.completed + run.iterations.failed + run.iterations.cut, rate(asked));
+    Some(language.pick(
+        format!("the plan was kept: {} at {asked}/s", counted(begun, "iteration")),
+        format!("计划已达成：按 {asked}/s 开始 {} 次迭代", count(begun)),
+    ))
+}
+
+/// Iterations a second that were asked for, where each is more than one request; `None` where that is not known, or is requests.
+pub(crate) fn iterations_asked(run: &Run) -> Option<f64> {
+    let [scenario] = &run.plan.scenarios[..] else { return None };
+    let each = scenario.program.asks_each().filter(|each| *each > 1)?;
+    run.asked_per_s.map(|asked| asked / each as f64)
 }
 
 /// New connections that were refused by a target that had answered, where they are many of all requests.

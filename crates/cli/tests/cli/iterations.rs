@@ -5,7 +5,7 @@ use std::process::{Output, Stdio};
 
 use serde_json::Value;
 
-use crate::{Served, line_with, onrush, output, report, signal, text};
+use crate::{Folder, Served, line_with, onrush, output, report, signal, text};
 
 /// A scenario file of one test, gone with the value.
 struct File(String);
@@ -215,4 +215,19 @@ fn words_that_cannot_be_meant_are_told() {
             assert!(complaint.contains(says) && !complaint.contains("connections"), "{words:?}: {complaint}");
         }
     }
+}
+
+/// What begins at a rate is iterations, and what completes is requests: two units, neither called by the other's name.
+#[test]
+fn a_rate_of_iterations_is_told_beside_requests() {
+    let (served, folder) = (Served::start(), Folder::new("iterations-units"));
+    let rest = "scenarios:\n  m:\n    load: {rate: 100/s, iterations: 20}\n    steps: [{get: /bytes/1}, {get: /bytes/2}, {get: /bytes/3}]\n";
+    let plan = folder.plan("units", &served, rest);
+    let done = output(&["run", &plan]);
+    let shown = text(&done.stdout);
+    let line = |label: &str| shown.lines().find(|line| line.starts_with(label)).unwrap_or_default();
+    assert!(line("Requests/s").contains(" completed; 100 iterations/s requested"), "{shown}");
+    assert!(line("Requests  ").contains("60 started"), "{shown}");
+    let done = output(&["run", &plan, "--lang", "zh"]);
+    assert!(text(&done.stdout).contains("计划 100 次迭代/s"), "{done:?}");
 }

@@ -156,6 +156,19 @@ fn users_that_hang_weigh_their_time() {
     assert_eq!(limit(false, &refused, &idle), Limit::Target);
 }
 
+/// One user of a target that refuses for four of six seconds: each try is over at once, and the pause behind it is time that it waits.
+#[test]
+fn a_refused_user_waits() {
+    let mut down = seen(0, 0, 2);
+    for _ in 0..396 {
+        down.counts[Counter::Started] += 1;
+        let timings = down.outcome(SeriesId::step(0), Outcome::Failed(Failure::ConnectRefused));
+        timings.record(Measure::Response, 100_000);
+    }
+    let share = judge(&plan(None), &down, &[spent(300, 10)], None).unanswered_time_share;
+    assert!((share - 2.0 / 3.0).abs() < 0.01, "{share}");
+}
+
 #[test]
 fn what_is_lost_has_an_owner() {
     let idle = [spent(300, 10)];

@@ -127,13 +127,13 @@ fn tiles(report: &Value, page: &mut Markup) {
         "en" => format!("of {} requested", rate(asked)),
         _ => format!("计划 {}", rate(asked)),
     });
-    let achieved = number(report, "/achieved_per_s").or_else(|| number(report, "/requests_per_s"));
+    let done = number(report, "/requests_per_s");
     let at = |name: &str| shown(&report["times"]["succeeded"]["response_time"], name);
     let succeeded = whole(report, "/requests/succeeded");
     let started = whole(report, "/requests/started") + whole(report, "/requests/carried");
     let cut = whole(report, "/requests/cut");
     let all = [
-        (page.pick("Requests/s", "QPS"), in_rate(achieved), asked.unwrap_or_default()),
+        (page.pick("Requests/s", "QPS"), in_rate(done), asked.unwrap_or_default()),
         (
             page.pick("Succeeded", "成功率"),
             percent(succeeded, started - cut.min(started)),

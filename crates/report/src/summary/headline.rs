@@ -78,6 +78,12 @@ fn rates_in_words(run: &Run, language: Language) -> String {
     let (Some(achieved), Some(asked)) = (run.achieved_per_s.map(rate), run.asked_per_s.map(rate)) else {
         return done;
     };
+    if let Some(iterations) = verdict::iterations_asked(run).map(rate) {
+        return language.pick(
+            format!("{done} completed; {iterations} iterations/s requested"),
+            format!("完成 {done}；计划 {iterations} 次迭代/s"),
+        );
+    }
     if run.tally.redirects() > 0 {
         return language.pick(
             format!("{done} completed with redirects; {achieved} started of {asked} requested"),
