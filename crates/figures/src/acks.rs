@@ -12,7 +12,7 @@ const QUICK_MS: u64 = 20;
 /// Fewer say nothing.
 const WAITED_MIN: u64 = 20;
 const WAITED_SHARE_MIN: f64 = 0.01;
-/// As a share of those that waited, there are no more around them.
+/// Times just below or above may be no more than this share of the count of those that waited.
 const AROUND_SHARE_MAX: f64 = 0.1;
 
 /// How many of these service times are those of an answer that waited for an acknowledgement; `None` where they do not look like it.

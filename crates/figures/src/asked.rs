@@ -2,6 +2,8 @@
 
 use plan::Plan;
 
+use crate::{Tally, per_second};
+
 /// The rate that an open load was asked for.
 pub(crate) struct Asked {
     pub(crate) per_s: Option<f64>,
@@ -18,6 +20,13 @@ impl Asked {
             Some(asked) if self.was_stopped && per_s - asked <= self.last => per_s.min(asked),
             _ => per_s,
         }
+    }
+
+    /// What ended in the measured time, a second of it, and of a load at a rate what was started. `again`: starts that no plan asked for.
+    pub(crate) fn rates(&self, tally: &Tally, again: u64, seconds: f64) -> (f64, Option<f64>) {
+        let begun = tally.planned_starts().saturating_sub(tally.dropped() + again);
+        let per_s = |count| self.at_most(per_second(count, seconds));
+        (per_s(tally.finished() - tally.drained()), self.per_s.map(|_| per_s(begun)))
     }
 }
 

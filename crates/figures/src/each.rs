@@ -57,14 +57,9 @@ impl ScenarioRun {
         let last = per_second(scenario.program.asks_each().unwrap_or(0), span_s);
         let asked = Asked { per_s: asked_per_s, last, was_stopped: result.was_stopped };
         let (iterations, again) = rounds_of(scenario, &seen.counts);
-        let begun = tally.planned_starts().saturating_sub(tally.dropped() + again);
-        Self {
-            rate: asked.at_most(per_second(tally.finished() - tally.drained(), span_s)),
-            achieved_per_s: asked_per_s.map(|_| asked.at_most(per_second(begun, span_s))),
-            asked_per_s,
-            held_by: held_by(plan, number, seen, iterations, of.users_s),
-            tally,
-        }
+        let (rate, achieved_per_s) = asked.rates(&tally, again, span_s);
+        let held_by = held_by(plan, number, seen, iterations, of.users_s);
+        Self { rate, achieved_per_s, asked_per_s, held_by, tally }
     }
 }
 

@@ -213,14 +213,11 @@ pub struct Run {
     pub recorded: Recorded,
 }
 
-/// What ended in the measured time, a second of it, and of a load at a rate what was started. `again`: starts that no plan asked for.
+/// The rates of all scenarios together.
 fn rates(plan: &Plan, result: &RunResult, tally: &Tally, again: u64) -> (f64, Option<f64>) {
     let seconds = rated_for_all(plan, result.started_for).as_secs_f64();
-    let per_s = |count| per_second(count, seconds);
-    let asked = Asked { per_s: result.asked_per_s, last: per_s(asks_each(plan)), was_stopped: result.was_stopped };
-    let begun = tally.planned_starts().saturating_sub(tally.dropped() + again);
-    let achieved_per_s = asked.per_s.map(|_| asked.at_most(per_s(begun)));
-    (asked.at_most(per_s(tally.finished() - tally.drained())), achieved_per_s)
+    let last = per_second(asks_each(plan), seconds);
+    Asked { per_s: result.asked_per_s, last, was_stopped: result.was_stopped }.rates(tally, again, seconds)
 }
 
 /// CPU time as a share of what threads could have had. A run that was stopped in its warm-up has no time to speak of.

@@ -2,7 +2,7 @@
 
 use metrics::Distribution;
 
-/// Fewer users say nothing, nor do those behind, unless there are so many rounds.
+/// The least number of users, and of requests of each, from which on something is said.
 const USERS_MIN: u64 = 20;
 const ROUNDS_MIN: u64 = 3;
 /// In a queue that fills up the first of all takes little of the time of later ones, and the last of the first round nearly all of it.
@@ -67,7 +67,8 @@ mod tests {
         times
     }
 
-    /// So many users in a queue of one that takes a millisecond: the first waits for none, and all behind for all others.
+    /// Users of a server that takes one request at a time, each for a millisecond: the first waits for nobody, and later ones for all
+    /// others.
     fn queue(users: u64, rounds: u64) -> (Distribution, Distribution) {
         let first = times((1..=users).map(|place| place * MILLI));
         let mut all = first.clone();

@@ -13,7 +13,7 @@ pub(super) struct FirstRound {
 }
 
 impl FirstRound {
-    /// Of so many users.
+    /// For this number of users.
     pub(super) fn of(users: u64) -> Self {
         Self { had: vec![0; users.div_ceil(64) as usize], left: users }
     }
