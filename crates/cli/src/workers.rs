@@ -429,6 +429,10 @@ impl Team for OwnTeam {
         self.workers.begin(order)
     }
 
+    fn goes_on_alone(&self) -> bool {
+        self.workers.goes_on_alone()
+    }
+
     fn heard_within(&self) -> Nanos {
         self.workers.heard_within()
     }

@@ -3,16 +3,19 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use engine::{HoldEnd, MemoryUse, Met, PartEnd, PartMemory, SceneEnded, ShardUse, StoppedOpening, Supplies, UsedUp};
+use engine::{
+    HoldEnd, MemoryUse, Met, PartEnd, PartMemory, SLICES_KEPT_MAX, SceneEnded, ShardUse, Slice, Slices, StoppedOpening,
+    Supplies, UsedUp,
+};
 use feed::{Feed, FeedError, Spec};
 use host::CpuTime;
-use metrics::{Held, HeldNow, Snapshot};
+use metrics::{Distribution, Held, HeldNow, Snapshot};
 use pacing::Nanos;
 use plan::{BudgetPart, Carried};
 use serde::{Deserialize, Serialize};
 
 use crate::bus::Bytes;
-use crate::words::{FeedFile, Packet, read, written};
+use crate::words::{FeedFile, Packet, can_be, read, written};
 
 /// Why something cannot be sent, or is not what it should be.
 #[derive(Debug, thiserror::Error)]
@@ -125,8 +128,45 @@ struct WireEnd {
     met: Vec<(String, [u64; 4])>,
 }
 
-/// When it stopped, what had not ended halfway and at the end, and the part of the budget that ended it.
-type WireScene = (Nanos, Option<(u64, u64)>, Option<u8>);
+/// When it stopped, what had not ended halfway and at the end, and the part of the budget that ended it; what ended in equal
+/// stretches, and the times of first exchanges.
+type WireScene = (Nanos, Option<(u64, u64)>, Option<u8>, (Nanos, Vec<WireSlice>), Vec<u8>);
+
+/// Ended, succeeded, refused, in flight, stalled.
+type WireSlice = (u64, u64, u64, u64, u64);
+
+/// No number of a stretch is larger: those of all parts can be added up.
+const SLICE_COUNT_MAX: u64 = 1 << 40;
+
+/// The stretches of all scenarios are no more than this, or none is told: they go with the end of a part, in one message.
+const SLICES_TOLD_MAX: usize = 20_000;
+
+fn wire_slices(slices: &Slices) -> (Nanos, Vec<WireSlice>) {
+    let one = |slice: &Slice| (slice.ended, slice.succeeded, slice.refused, slice.in_flight, slice.stalled);
+    (slices.width, slices.each.iter().map(one).collect())
+}
+
+/// Again; `None` when no load can have had them.
+fn slices_of(width: Nanos, each: Vec<WireSlice>) -> Option<Slices> {
+    let one = |(ended, succeeded, refused, in_flight, stalled): WireSlice| {
+        let is_sound =
+            [ended, succeeded, refused, in_flight, stalled].into_iter().all(|count| count <= SLICE_COUNT_MAX);
+        is_sound.then_some(Slice { ended, succeeded, refused, in_flight, stalled })
+    };
+    let is_sound = can_be(width.0) && each.len() <= SLICES_KEPT_MAX && (width > Nanos::ZERO || each.is_empty());
+    Some(Slices { width, each: each.into_iter().map(one).collect::<Option<_>>()? }).filter(|_| is_sound)
+}
+
+/// Times as bytes: those of a snapshot that has nothing else.
+fn times_to_bytes(times: &Distribution) -> Vec<u8> {
+    let mut seen = Snapshot::default();
+    seen.lag.clone_from(times);
+    snapshots_to_bytes([&seen]).remove(0)
+}
+
+fn times_of_bytes(bytes: &[u8]) -> Option<Distribution> {
+    Some(Snapshot::decode(bytes).ok()?.lag)
+}
 
 #[derive(Serialize, Deserialize)]
 struct WireShard {
@@ -138,11 +178,15 @@ struct WireShard {
 pub fn end_to_bytes(end: &PartEnd) -> Vec<u8> {
     let shard = |shard: &ShardUse| {
         let spent = [shard.cpu_ns, shard.run_delay_ns, shard.span_ns, shard.saturated_ns, shard.stalled_ns];
-        let mut lag = Snapshot::default();
-        lag.lag.clone_from(&shard.lag);
-        WireShard { spent, lag: snapshots_to_bytes([&lag]).remove(0) }
+        WireShard { spent, lag: times_to_bytes(&shard.lag) }
     };
-    let scene = |end: &SceneEnded| (end.stopped_at, end.backlog, end.spent.map(|part| part as u8));
+    let is_told = end.scenarios.iter().map(|scene| scene.slices.each.len()).sum::<usize>() <= SLICES_TOLD_MAX;
+    let none = Slices::default();
+    let scene = |end: &SceneEnded| {
+        let slices = if is_told { &end.slices } else { &none };
+        let (slices, first_times) = (wire_slices(slices), times_to_bytes(&end.first_times));
+        (end.stopped_at, end.backlog, end.spent.map(|part| part as u8), slices, first_times)
+    };
     let end = WireEnd {
         wall: end.wall,
         scenarios: end.scenarios.iter().map(scene).collect(),
@@ -159,16 +203,18 @@ pub fn end_of_bytes(bytes: &[u8]) -> Option<PartEnd> {
     let end: WireEnd = read(bytes)?;
     let shard = |shard: WireShard| {
         let [cpu_ns, run_delay_ns, span_ns, saturated_ns, stalled_ns] = shard.spent;
-        let lag = Snapshot::decode(&shard.lag).ok()?.lag;
+        let lag = times_of_bytes(&shard.lag)?;
         Some(ShardUse { cpu_ns, run_delay_ns, span_ns, saturated_ns, stalled_ns, lag })
     };
     let part = |number: u8| BudgetPart::ALL.get(usize::from(number)).copied();
-    let scene =
-        |(stopped_at, backlog, spent): WireScene| SceneEnded { stopped_at, backlog, spent: spent.and_then(part) };
+    let scene = |(stopped_at, backlog, spent, (width, each), first_times): WireScene| {
+        let (spent, slices) = (spent.and_then(part), slices_of(width, each)?);
+        Some(SceneEnded { stopped_at, backlog, spent, slices, first_times: times_of_bytes(&first_times)? })
+    };
     let met = |(name, [users, full, by_time, short]): (String, [u64; 4])| Met { name, users, full, by_time, short };
     Some(PartEnd {
         wall: end.wall,
-        scenarios: end.scenarios.into_iter().map(scene).collect(),
+        scenarios: end.scenarios.into_iter().map(scene).collect::<Option<_>>()?,
         shards: end.shards.into_iter().map(shard).collect::<Option<_>>()?,
         cpu: CpuTime { user_ns: end.cpu.0, system_ns: end.cpu.1 },
         used_up: end
@@ -251,3 +297,6 @@ pub fn hold_end_of_bytes(bytes: &[u8]) -> Option<HoldEnd> {
         lacked_certificate: wire.lacked_certificate,
     })
 }
+
+#[cfg(test)]
+mod tests;

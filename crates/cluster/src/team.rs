@@ -73,6 +73,8 @@ pub struct Workers {
     clock: Clock,
     thread: Mutex<Option<JoinHandle<()>>>,
     heard_within: Nanos,
+    /// Nobody else may lead them.
+    is_alone: bool,
     look: Look,
     /// By what runs are judged.
     thresholds: Vec<String>,
@@ -97,6 +99,7 @@ impl Workers {
         join: impl FnOnce(Vec<String>, Inbox) -> Result<Box<dyn Bus>, E>,
     ) -> Result<Self, E> {
         let clock = Clock::at(AGO_MAX);
+        let is_alone = setting.is_alone && keeping.is_none();
         let heard_within = if setting.closed_is_gone { HEARD_HERE } else { HEARD_AFAR };
         let (sender, inputs) = channel();
         let leader = Leader::new(setting.clone(), clock.now());
@@ -109,6 +112,7 @@ impl Workers {
             clock,
             thread: Mutex::new(Some(thread)),
             heard_within,
+            is_alone,
             look,
             thresholds: Vec::new(),
         })
@@ -177,6 +181,10 @@ impl Team for Workers {
         self.send(Input::Begin(Box::new(Begin { order, plan, address, teller, answer })));
         let started = self.wait_for(&answered, &stop)?;
         Ok(self.on(clock, started))
+    }
+
+    fn goes_on_alone(&self) -> bool {
+        self.is_alone
     }
 
     fn heard_within(&self) -> Nanos {

@@ -18,7 +18,7 @@ pub use news::{Batch, News, Row};
 pub(crate) use stamp::{Said, Stamp};
 
 /// The version of all of this: leader and workers must have the same.
-pub const PROTOCOL: u32 = 7;
+pub const PROTOCOL: u32 = 8;
 /// The most members that a run may have had: each has at least one slot, and some come back.
 pub const MEMBERS_MAX: usize = 16_384;
 /// How often slots may change hands in one run.

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use host::CpuTime;
-use metrics::Snapshot;
+use metrics::{Distribution, Snapshot};
 use pacing::Nanos;
 use plan::BudgetPart;
 
 use crate::meetings::Met;
+use crate::slices::Slices;
 use crate::spent::ShardUse;
 use crate::supplies::UsedUp;
 use crate::times::Backlog;
@@ -35,7 +36,7 @@ pub(crate) enum Afar {
 }
 
 /// How a scenario ended, in a part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct SceneEnded {
     /// From the beginning of the measured load to the instant from which nothing of it was started any more.
     pub stopped_at: Nanos,
@@ -43,6 +44,10 @@ pub struct SceneEnded {
     pub backlog: Option<(u64, u64)>,
     /// The part of the budget that ended the run.
     pub spent: Option<BudgetPart>,
+    /// What ended in equal stretches of it.
+    pub slices: Slices,
+    /// Service times of the first exchange of each user, where all began at once.
+    pub first_times: Distribution,
 }
 
 impl SceneEnded {

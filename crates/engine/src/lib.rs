@@ -69,7 +69,7 @@ pub use run::{
     ScenarioResult, SteppedRun, Team, Teller, Told, end_of_plan, run, run_on, starts_between,
 };
 pub use series::catalog;
-pub use slices::{Slice, Slices};
+pub use slices::{SLICES_KEPT_MAX, Slice, Slices};
 pub use spent::ShardUse;
 pub use subscribers::{Delivered, Delivery, HOLD_UP_MAX, Subscription};
 pub use supplies::{Supplies, UsedUp};

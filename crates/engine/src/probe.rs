@@ -22,30 +22,44 @@ use crate::lookout::Lookout;
 use crate::probed::{NotTried, Probe, ProbeWish};
 use crate::run::{Interval, RunOptions, RunResult, Running, Told};
 use crate::slices::Slice;
-use counting::{Counting, SLICE};
+use counting::Counting;
 
 /// Methods that change nothing of what a target keeps (RFC 9110, 9.2.1).
 const SAFE: [&str; 3] = ["GET", "HEAD", "OPTIONS"];
+/// What ended is counted in stretches of this length; where workers tell of it, in longer ones.
+const SLICE: Nanos = Nanos::from_millis(10);
+const SLICE_AFAR: Nanos = Nanos::from_millis(50);
 /// Users that change in this last part of a load are not the same to its end.
 const STEADY_PART: u64 = 8;
 
 /// A probe that goes on: what it does, and what it has seen.
 pub struct Probing {
     plan: Arc<Plan>,
+    /// What ended is counted in stretches of this length.
+    slice: Nanos,
+    each: Vec<OfScenario>,
+}
+
+/// The part of a probe that one scenario has.
+struct OfScenario {
     probe: Probe,
     counting: Counting,
+    /// Enough was seen of it.
+    is_over: bool,
 }
 
 impl Probing {
-    /// Half of the users of a load that is over.
+    /// Half of the users of a load that is over, of each of its scenarios.
     ///
     /// # Errors
     /// It is not asked of such a load.
     pub fn of(plan: &Plan, result: &RunResult, wish: ProbeWish) -> Result<Self, NotTried> {
-        let [scenario] = &plan.scenarios[..] else { return Err(NotTried::Several) };
-        let Load::Closed { users, shape, requests, duration } = &scenario.load else { return Err(NotTried::Counted) };
-        let is_counted = requests.is_some() || scenario.iterations_each.is_some() || plan.budget != Budget::default();
-        let (false, Some(duration)) = (is_counted, duration) else { return Err(NotTried::Counted) };
+        let ends = plan.scenarios.iter().map(end_of).collect::<Option<Vec<Nanos>>>();
+        let is_counted = plan.budget != Budget::default();
+        let ends = ends.filter(|_| !is_counted).ok_or(match plan.scenarios.len() {
+            1 => NotTried::Counted,
+            _ => NotTried::Several,
+        })?;
         if wish == ProbeWish::Never {
             return Err(NotTried::Unwanted);
         }
@@ -55,19 +69,70 @@ impl Probing {
         if wish == ProbeWish::Asked {
             return Err(NotTried::Unasked);
         }
+        // Who is gone by the end has no half there.
+        if ends.iter().any(|end| *end != ends[0]) {
+            return Err(NotTried::Several);
+        }
+        if !result.used_up.is_empty() {
+            return Err(NotTried::Once);
+        }
+        let workers = result.muster.as_ref().map_or(0, |muster| muster.workers.len() as u64);
+        let slice = if workers > 0 { SLICE_AFAR } else { SLICE };
+        let all = plan.scenarios.iter().enumerate();
+        let each = all.map(|(number, scenario)| OfScenario::new((number, scenario), result, wish, (slice, workers)));
+        let each = each.collect::<Result<Vec<_>, _>>()?;
+        let longest = each.iter().map(|of| of.counting.longest()).max().unwrap_or_default();
+        let halves = plan.scenarios.iter().zip(&each).map(|(scenario, of)| half_as_load(scenario, &of.probe, longest));
+        Ok(Self { plan: Arc::new(plan_of(halves.collect(), slice)), slice, each })
+    }
+
+    /// What half of the users do. It is not worth a request where the rate before did not stay the same.
+    pub fn plan(&self) -> Option<&Arc<Plan>> {
+        self.each.iter().any(|of| of.probe.before.is_some()).then_some(&self.plan)
+    }
+
+    /// Takes what was seen in an interval. True when enough was seen.
+    pub fn take(&mut self, interval: &Interval<'_>) -> bool {
+        let index = (interval.to.0.div_ceil(self.slice.0) as usize).saturating_sub(1);
+        for (of, seen) in self.each.iter_mut().zip(&interval.scenarios) {
+            of.counting.add(index, &Slice::of(seen.added));
+        }
+        // Who was late may have to tell of what is over.
+        if interval.late_shards > 0 || interval.is_again {
+            return false;
+        }
+        self.each.iter_mut().for_each(|of| of.is_over = of.is_over || of.counting.look());
+        self.each.iter().all(|of| of.is_over)
+    }
+
+    /// What it came to, scenario by scenario.
+    pub fn finish(self, result: Option<&RunResult>) -> Vec<Probe> {
+        self.each.into_iter().enumerate().map(|(number, of)| of.finish(number, result)).collect()
+    }
+}
+
+impl OfScenario {
+    fn new(
+        (number, scenario): (usize, &Scenario),
+        result: &RunResult,
+        wish: ProbeWish,
+        (slice, workers): (Nanos, u64),
+    ) -> Result<Self, NotTried> {
+        let (Load::Closed { users, shape, .. }, Some(end)) = (&scenario.load, end_of(scenario)) else {
+            return Err(NotTried::Several);
+        };
         if wish == ProbeWish::Safe && !scenario.steps.iter().all(|step| is_safe(&step.request) && step.talk.is_none()) {
             return Err(NotTried::Changing);
         }
         let does_once = scenario.program.has_apart() || !scenario.program.meetings().is_empty();
-        if does_once || !result.used_up.is_empty() || *shape == UserShape::Rendezvous {
+        if does_once || *shape == UserShape::Rendezvous {
             return Err(NotTried::Once);
         }
         if scenario.shared_connections.is_some_and(|shared| shared < scenario.users()) {
             return Err(NotTried::Shared);
         }
-        let end = Nanos::from(scenario.begin + *duration);
         let instants = [end.0.saturating_sub(1), end.0 - end.0 / STEADY_PART];
-        let [last, before] = instants.map(|at| result.users_at(Nanos(at)));
+        let [last, before] = instants.map(|at| result.users_at(number, Nanos(at)));
         let was_changed = result.timelines.iter().any(|timeline| timeline.revision() > 0);
         let connections = last.unwrap_or(*users);
         if last != before || was_changed {
@@ -75,44 +140,44 @@ impl Probing {
         }
         let streams = u64::from(scenario.target().streams);
         let half = half_of(connections, streams).ok_or(NotTried::OneUser)?;
-        let response = result.total.all();
+        // Half of the users are on as many machines as all of them were.
+        if connections < 2 * workers {
+            return Err(NotTried::FewInWorkers);
+        }
+        let response = result.total_of(number).all();
         let response = response.of(Measure::Response);
         let response_ns = response.mean().unwrap_or(0.0);
         let spread = response.stdev().unwrap_or(0.0) / response_ns.max(1.0);
         let responses = Responses { mean_s: response_ns / 1e9, spread };
-        let before = result.slices.first().and_then(|slices| Steady::before_the_end(slices, response_ns / 1e9));
+        let before = result.ends.get(number).and_then(|end| Steady::before_the_end(&end.slices, responses.mean_s));
         let (users, of) = (half.0 * half.1, connections * streams);
-        let counting = Counting::new(before, (users, of), responses, end);
         Ok(Self {
-            plan: Arc::new(plan_of(scenario, half, counting.longest())),
-            probe: Probe { users, of, started: 0, span: Nanos::ZERO, before, seen: None, time: None },
-            counting,
+            counting: Counting::new(before, (users, of), responses, (end, slice)),
+            probe: Probe { users, of, half, started: 0, span: Nanos::ZERO, before, seen: None, time: None },
+            is_over: false,
         })
     }
 
-    /// What half of the users do. It is not worth a request where the rate before did not stay the same.
-    pub fn plan(&self) -> Option<&Arc<Plan>> {
-        self.probe.before.is_some().then_some(&self.plan)
-    }
-
-    /// Takes what was seen in an interval. True when enough was seen.
-    pub fn take(&mut self, interval: &Interval<'_>) -> bool {
-        let index = (interval.to.0.div_ceil(SLICE.0) as usize).saturating_sub(1);
-        self.counting.add(index, &Slice::of(interval.added));
-        // Who was late may have to tell of what is over.
-        interval.late_shards == 0 && !interval.is_again && self.counting.look()
-    }
-
-    /// What it came to.
-    pub fn finish(mut self, result: Option<&RunResult>) -> Probe {
+    fn finish(mut self, number: usize, result: Option<&RunResult>) -> Probe {
         self.probe.seen = self.counting.seen();
         if let Some(result) = result {
-            let mean = result.total.all().of(Measure::Response).mean();
+            let total = result.total_of(number);
+            let mean = total.all().of(Measure::Response).mean();
             let before_s = self.counting.responses().mean_s;
             self.probe.time = mean.filter(|_| before_s > 0.0).map(|mean| mean / 1e9 / before_s);
-            (self.probe.started, self.probe.span) = (result.total.counts.started(), result.wall);
+            (self.probe.started, self.probe.span) = (total.counts.started(), result.wall);
         }
         self.probe
+    }
+}
+
+/// When a load of users that nothing but time ends is over; `None` of another one.
+fn end_of(scenario: &Scenario) -> Option<Nanos> {
+    match scenario.load {
+        Load::Closed { requests: None, duration: Some(duration), .. } if scenario.iterations_each.is_none() => {
+            Some(Nanos::from(scenario.begin + duration))
+        }
+        _ => None,
     }
 }
 
@@ -130,17 +195,21 @@ fn half_of(connections: u64, streams: u64) -> Option<(u64, u64)> {
     }
 }
 
-fn plan_of(scenario: &Scenario, (users, streams): (u64, u64), span: Nanos) -> Plan {
+fn half_as_load(scenario: &Scenario, probe: &Probe, span: Nanos) -> Scenario {
     let mut scenario = scenario.clone();
-    let duration = Some(span.as_duration());
+    let ((users, streams), duration) = (probe.half, Some(span.as_duration()));
     scenario.load = Load::Closed { users, shape: UserShape::AtOnce, requests: None, duration };
     scenario.begin = Duration::ZERO;
     scenario.targets.iter_mut().for_each(|target| target.streams = target.streams.min(streams as u32));
+    scenario
+}
+
+fn plan_of(scenarios: Vec<Scenario>, slice: Nanos) -> Plan {
     Plan {
-        scenarios: vec![scenario],
+        scenarios,
         grace: Duration::ZERO,
         warmup: Duration::ZERO,
-        interval: SLICE.as_duration(),
+        interval: slice.as_duration(),
         meetings: Vec::new(),
         keeps: plan::Keeps { persists: true, ..plan::Keeps::default() },
         budget: Budget::default(),
@@ -149,21 +218,27 @@ fn plan_of(scenario: &Scenario, (users, streams): (u64, u64), span: Nanos) -> Pl
 
 /// Lets half of the users of a load that is over go on, where that tells something, and says who was the limit then.
 pub fn probe(plan: &Plan, options: &RunOptions, result: &mut RunResult, wish: ProbeWish, stop: &StopHandle) {
-    if !result.verdict.wants_probe() {
+    if !result.wants_probe() {
         return;
     }
-    let probing = if options.team.is_some() { Err(NotTried::Elsewhere) } else { Probing::of(plan, result, wish) };
+    let can_go_on = options.team.as_ref().is_none_or(|team| team.goes_on_alone());
+    let probing = if can_go_on { Probing::of(plan, result, wish) } else { Err(NotTried::Elsewhere) };
     let probed = match probing {
         // What was measured is told, whatever becomes of the rest.
         Ok(probing) => carried_out(probing, options, stop).map_err(|_| NotTried::Failed),
         Err(why) => Err(why),
     };
-    // Who ends it has not seen it.
-    let probed = if stop.is_stopped() && !result.was_stopped { probed.and(Err(NotTried::Stopped)) } else { probed };
-    result.learn(probed);
+    // Who ends it has not seen what it would have come to, and is told what it asked for.
+    if let (Ok(probes), true) = (&probed, stop.is_stopped() && !result.was_stopped) {
+        let probes = probes.clone();
+        result.learn(Err(NotTried::Stopped));
+        result.probes = probes;
+    } else {
+        result.learn(probed);
+    }
 }
 
-fn carried_out(mut probing: Probing, options: &RunOptions, stop: &StopHandle) -> Result<Probe, RunError> {
+fn carried_out(mut probing: Probing, options: &RunOptions, stop: &StopHandle) -> Result<Vec<Probe>, RunError> {
     let Some(plan) = probing.plan().cloned() else { return Ok(probing.finish(None)) };
     let options = RunOptions { lookout: Lookout::default(), ..options.clone() };
     let own = StopHandle::default();

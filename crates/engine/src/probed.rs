@@ -41,9 +41,11 @@ pub enum NotTried {
     Failed,
     /// Users share connections or streams, which would be as many for half of them.
     Shared,
-    /// Others carried it out.
+    /// Workers carried it out that others may take over.
     Elsewhere,
-    /// Several scenarios ran side by side.
+    /// Some worker had no two users.
+    FewInWorkers,
+    /// Several scenarios ran side by side, and not all of users until the same instant.
     Several,
     /// Rows that are used once, users that wait for each other, or what users do before their first iteration.
     Once,
@@ -64,6 +66,7 @@ impl NotTried {
             Self::Failed => "failed",
             Self::Shared => "shared",
             Self::Elsewhere => "workers",
+            Self::FewInWorkers => "few_in_workers",
             Self::Several => "scenarios",
             Self::Once => "once",
         }
@@ -77,6 +80,8 @@ pub struct Probe {
     pub users: u64,
     /// Of how many.
     pub of: u64,
+    /// Those that went on: connections, and streams on each.
+    pub half: (u64, u64),
     /// Requests that they began: in no figure of the load.
     pub started: u64,
     /// How long they took.

@@ -29,7 +29,6 @@ use crate::error::RunError;
 use crate::lookout::Lookout;
 use crate::meetings::Met;
 use crate::probed::{NotTried, Probe};
-use crate::slices::Slices;
 use crate::spent::ShardUse;
 use crate::supplies::{Supplies, UsedUp};
 use crate::verdict::Verdict;
@@ -180,12 +179,10 @@ pub struct RunResult {
     pub values: Vec<plan::Value>,
     /// How each scenario ended.
     pub ends: Vec<SceneEnded>,
-    /// What ended in equal stretches of each scenario.
-    pub slices: Vec<Slices>,
     /// Each load over time, as it was changed.
     pub timelines: Vec<Arc<Timeline>>,
-    /// What half of the users came to that went on alone.
-    pub probe: Option<Probe>,
+    /// What half of the users of each scenario came to that went on alone; empty where they did not.
+    pub probes: Vec<Probe>,
     /// Who carried it out, where others did.
     pub muster: Option<Muster>,
 }
@@ -206,16 +203,25 @@ pub struct ScenarioResult {
 }
 
 impl RunResult {
-    /// The users of a load of one scenario at an instant, connection by connection.
-    pub(crate) fn users_at(&self, at: Nanos) -> Option<u64> {
-        self.timelines.first().map(|timeline| timeline.users_at(at))
+    /// The users of a scenario at an instant, connection by connection.
+    pub(crate) fn users_at(&self, scenario: usize, at: Nanos) -> Option<u64> {
+        self.timelines.get(scenario).map(|timeline| timeline.users_at(at))
+    }
+
+    /// Half of its users would tell something of the target.
+    pub fn wants_probe(&self) -> bool {
+        let wants = |scenario: &ScenarioResult| scenario.verdict.wants_probe();
+        self.verdict.wants_probe() || !self.verdict.is_spoiled() && self.scenarios.iter().any(wants)
     }
 
     /// What half of the users have told of the target, or why they were not asked.
-    pub fn learn(&mut self, probed: Result<Probe, NotTried>) {
-        self.scenarios.iter_mut().for_each(|scenario| scenario.verdict.learn(&probed));
-        self.verdict.learn(&probed);
-        self.probe = probed.ok();
+    pub fn learn(&mut self, probed: Result<Vec<Probe>, NotTried>) {
+        for (number, scenario) in self.scenarios.iter_mut().enumerate() {
+            let own = probed.as_ref().map_err(|why| *why);
+            scenario.verdict.learn(own.and_then(|probes| probes.get(number).ok_or(NotTried::Failed)));
+        }
+        self.verdict = Verdict::worst(self.scenarios.iter().map(|scenario| &scenario.verdict));
+        self.probes = probed.unwrap_or_default();
     }
 
     /// All that was seen of a scenario.

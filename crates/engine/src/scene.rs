@@ -80,7 +80,7 @@ impl Scene {
             has_left: false,
             users: None,
             base: None,
-            follower: Follower::new(times.measured_from().max(times.begins()), times.duration),
+            follower: Follower::new(times.measured_from(), times.begins(), times.duration),
         }
     }
 

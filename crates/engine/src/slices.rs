@@ -8,7 +8,7 @@ const SLICES_MAX: u64 = 320;
 /// None is shorter.
 const SLICE_MIN: Nanos = Nanos::from_millis(5);
 /// A load that is made longer while it runs is followed no further than this.
-const KEPT_MAX: usize = 4 * SLICES_MAX as usize;
+pub const SLICES_KEPT_MAX: usize = 4 * SLICES_MAX as usize;
 
 /// What ended in one stretch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -112,10 +112,14 @@ pub(crate) struct Follower {
 }
 
 impl Follower {
-    pub(crate) fn new(measured_from: Nanos, duration: Option<Nanos>) -> Self {
-        let slices = Slices::of(duration);
+    /// Stretches are counted from `measured_from` on, wherever it `begins`: those of a part that joins a load later are those of the
+    /// others.
+    pub(crate) fn new(measured_from: Nanos, begins: Nanos, duration: Option<Nanos>) -> Self {
+        let mut slices = Slices::of(duration);
         let is_followed = slices.width > Nanos::ZERO;
-        let next_at = if is_followed { measured_from + slices.width } else { Nanos::NEVER };
+        let before = begins.since(measured_from).0.checked_div(slices.width.0).unwrap_or(0).min(SLICES_KEPT_MAX as u64);
+        slices.each.resize(before as usize, Slice::default());
+        let next_at = if is_followed { measured_from + slices.begin_of(before as usize + 1) } else { Nanos::NEVER };
         Self { slices, next_at, since: Slice::default(), carried: Slice::default() }
     }
 
@@ -133,7 +137,7 @@ impl Follower {
     pub(crate) fn look(&mut self, now: Nanos, last: Nanos, seen: &Snapshot, in_flight: usize) {
         while self.next_at <= now {
             let is_late = now >= self.next_at + self.slices.width;
-            if self.next_at > last || self.slices.each.len() >= KEPT_MAX {
+            if self.next_at > last || self.slices.each.len() >= SLICES_KEPT_MAX {
                 self.next_at = Nanos::NEVER;
                 return;
             }
@@ -173,7 +177,7 @@ mod tests {
 
     #[test]
     fn what_ended_is_in_its_stretch_across_snapshots() {
-        let mut follower = Follower::new(Nanos(100 * MILLI), Some(Nanos(3_200 * MILLI)));
+        let mut follower = Follower::new(Nanos(100 * MILLI), Nanos::ZERO, Some(Nanos(3_200 * MILLI)));
         let (mut seen, last) = (Snapshot::default(), Nanos(3_300 * MILLI));
         end(&mut seen, 3);
         follower.look(Nanos(110 * MILLI), last, &seen, 7);
@@ -192,11 +196,26 @@ mod tests {
 
     #[test]
     fn no_stretch_reaches_beyond_the_load() {
-        let mut follower = Follower::new(Nanos::ZERO, Some(Nanos(12 * MILLI)));
+        let mut follower = Follower::new(Nanos::ZERO, Nanos::ZERO, Some(Nanos(12 * MILLI)));
         let seen = Snapshot::default();
         follower.look(Nanos(50 * MILLI), Nanos(12 * MILLI), &seen, 0);
         assert_eq!((follower.next_at(), follower.take().each.len()), (Nanos::NEVER, 2));
-        assert_eq!(Follower::new(Nanos::ZERO, None).next_at(), Nanos::NEVER);
+        assert_eq!(Follower::new(Nanos::ZERO, Nanos::ZERO, None).next_at(), Nanos::NEVER);
+    }
+
+    /// A part that joins at 27 ms: its first stretch is the third of ten milliseconds, and the rest of it.
+    #[test]
+    fn a_part_that_joins_later_has_the_stretches_of_the_others() {
+        let begin = Nanos(100 * MILLI);
+        let mut follower = Follower::new(begin, begin + Nanos(27 * MILLI), Some(Nanos(3_200 * MILLI)));
+        let mut seen = Snapshot::default();
+        end(&mut seen, 2);
+        assert_eq!(follower.next_at(), begin + Nanos(30 * MILLI));
+        follower.look(Nanos(130 * MILLI), begin + Nanos(3_200 * MILLI), &seen, 1);
+        end(&mut seen, 3);
+        follower.look(Nanos(140 * MILLI), begin + Nanos(3_200 * MILLI), &seen, 1);
+        let told: Vec<_> = follower.take().each.iter().map(|slice| slice.ended).collect();
+        assert_eq!(told, [0, 0, 2, 3]);
     }
 
     #[test]

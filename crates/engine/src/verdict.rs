@@ -272,11 +272,11 @@ impl Verdict {
     }
 
     /// What half of the users told when the measured time was over.
-    pub(crate) fn learn(&mut self, probed: &Result<Probe, NotTried>) {
+    pub(crate) fn learn(&mut self, probed: Result<&Probe, NotTried>) {
         if self.wants_probe() {
             (self.limit, self.known) = match probed {
                 Ok(probe) => probed::concluded(probe),
-                Err(why) => (Limit::Unknown, Known::Nothing(Unknown::NotTried(*why))),
+                Err(why) => (Limit::Unknown, Known::Nothing(Unknown::NotTried(why))),
             };
             if let (Limit::Unknown, Some(share)) = (self.limit, self.first_round) {
                 (self.limit, self.known) = (Limit::Target, Known::FirstRound(share));

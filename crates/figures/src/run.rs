@@ -164,7 +164,7 @@ pub struct Run {
     /// Who was the limit.
     pub verdict: Verdict,
     /// What half of the users came to that went on alone.
-    pub probe: Option<engine::Probe>,
+    pub probes: Vec<engine::Probe>,
     /// Response times are longer than service times.
     pub behind: Option<Behind>,
     /// What a stall of the target hides.
@@ -276,7 +276,7 @@ impl Run {
             heard: heard(&total, &tally),
             judged,
             verdict: result.verdict,
-            probe: result.probe,
+            probes: result.probes,
             behind: Behind::of(&recorded.succeeded),
             hidden: result.asked_per_s.is_none().then(|| Hidden::of(&total, &recorded.succeeded, &plan)).flatten(),
             stalled: Stalled::of(&total, &result.shards),
@@ -309,6 +309,20 @@ impl Run {
     /// What the scenario came to that the verdict is of.
     pub fn limited(&self) -> ScenarioRun {
         self.each.get(self.verdict.scenario).cloned().unwrap_or_else(|| self.whole())
+    }
+
+    /// What half of the users came to, of all scenarios together; `None` where they were not tried. The rate before is that of the
+    /// scenario that the verdict is of.
+    pub fn probe(&self) -> Option<engine::Probe> {
+        let mut sum = self.probe_of_limited()?.clone();
+        let all = |of: fn(&engine::Probe) -> u64| self.probes.iter().map(of).sum();
+        (sum.users, sum.of, sum.started) = (all(|one| one.users), all(|one| one.of), all(|one| one.started));
+        Some(sum)
+    }
+
+    /// The same of the scenario that the verdict is of.
+    pub fn probe_of_limited(&self) -> Option<&engine::Probe> {
+        self.probes.get(self.verdict.scenario)
     }
 
     /// All scenarios as if they were one.

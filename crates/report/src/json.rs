@@ -255,7 +255,7 @@ fn verdict_of(run: &Run) -> Value {
         "kind": verdict.limit.name(),
         "evidence": verdict.known.name(),
         "figures": known::figures(verdict),
-        "probe": run.probe.as_ref().map(known::probe),
+        "probe": run.probe().as_ref().map(known::probe),
         "tone": verdict::tone(run).name(),
         "title": verdict::title(run, Language::En),
         "title_zh": verdict::title(run, Language::Zh),

@@ -81,17 +81,17 @@ fn result(total: Snapshot) -> RunResult {
         refused: None,
         lacked_certificate: false,
         ends: Vec::new(),
-        slices: Vec::new(),
         timelines: Vec::new(),
-        probe: Some(engine::Probe {
+        probes: vec![engine::Probe {
             users: 25,
             of: 50,
+            half: (25, 1),
             started: 1_204,
             span: Nanos::from_millis(500),
             before: None,
             seen: None,
             time: Some(0.98),
-        }),
+        }],
         muster: None,
     }
 }

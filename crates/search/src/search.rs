@@ -21,6 +21,7 @@ use crate::found::{Ended, Found, Slower};
 use crate::judge::{Allowance, Judge, class_of, is_above};
 use crate::tally::Tally;
 use crate::trial::{Class, Fault, Order, Outcome, Purpose, Trial};
+use looks::UP;
 use points::Points;
 
 /// Bounds that are closer than this share are close enough.
@@ -286,7 +287,7 @@ impl Search {
         let stalls = noise.and_then(|one| facts::stalls(one.missed_at, &self.points));
         let unknown = self.points.stalled().map(|at| facts::unknown(at, &self.trials));
         let limit = match (upper, own, unknown) {
-            (Some(_), ..) => "target",
+            (Some(upper), ..) => facts::limit_of(upper, &self.trials),
             (None, Some((_, fault)), _) => fault.limit(),
             (None, None, Some(_)) => Fault::Stalls.limit(),
             (None, None, None) => "unknown",
@@ -392,7 +393,9 @@ impl Search {
         };
         if let Some(class) = closed {
             self.points.close(at, class);
-            self.stage = Stage::Between;
+            // The one look that found it too much was wrong: looks go on above it.
+            let is_open_above = class == Class::Met && self.points.too_much().is_none();
+            self.stage = if is_open_above { self.up(at, UP) } else { Stage::Between };
         }
     }
 
@@ -409,7 +412,8 @@ impl Search {
         let last = tally.last(1.0 / 3.0);
         let point = self.points.tried(at, trial.order.bin, tally, trial.is_above);
         let pooled = class_of(&point.tally, &self.goals);
-        let is_missed = [trial.class, class_of(&last, &self.goals)].contains(&Class::Missed) || self.slower.is_some();
+        let is_fading = self.slower.is_some_and(|slower| facts::would_be_too_slow(&slower, &self.settings.goals));
+        let is_missed = [trial.class, class_of(&last, &self.goals)].contains(&Class::Missed) || is_fading;
         let class = if is_missed { Class::Missed } else { pooled };
         // All together may meet the goals, and this one not: then the bound stays, unconfirmed, and is held again if there is time.
         let is_confirmed = class == Class::Met && !trial.is_above;

@@ -412,6 +412,22 @@ fn ctrl_c_ends_all_of_them() {
     assert!(workers.iter().all(|pid| !is_there(*pid)), "nobody is left");
 }
 
+/// What the server reads is what the load sent and what half of its users sent behind it; nothing else, and nothing less.
+#[test]
+fn half_of_the_users_of_all_workers_go_on() {
+    for (words, users) in [(&["-c", "12"][..], Some(6)), (&["-c", "12", "--no-probe"], None), (&["-c", "4"], None)] {
+        let server = Served::start();
+        let url = server.url("/serial/5");
+        let report = run(&[words, &["--workers", "3", "-z", "1s", &url]].concat());
+        is_sound(&report, 3);
+        let probe = &report["verdict"]["probe"];
+        // Where another verdict is sure nobody goes on.
+        assert!(probe.is_null() || probe["users"].as_u64() == users, "{probe}");
+        let started = report["requests"]["started"].as_u64().expect("a number");
+        assert_eq!(started + probe["requests"].as_u64().unwrap_or(0), served(&server, "/serial"), "{words:?}");
+    }
+}
+
 /// Whoever leads is gone for good: those whom it started go too, and leave nothing behind.
 #[test]
 fn workers_go_with_who_leads() {

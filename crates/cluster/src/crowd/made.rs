@@ -72,7 +72,7 @@ impl Part {
         let until = Nanos(self.told * SECOND.0);
         let end = PartEnd {
             wall: until,
-            scenarios: vec![SceneEnded { stopped_at: until, backlog: None, spent: None }],
+            scenarios: vec![SceneEnded { stopped_at: until, ..SceneEnded::default() }],
             shards: Vec::new(),
             cpu: host::CpuTime::default(),
             used_up: Vec::new(),

@@ -5,8 +5,6 @@ use pacing::Nanos;
 use crate::halving::{self, Answer, Responses, Seen, Steady};
 use crate::slices::Slice;
 
-/// What ended is counted in stretches of this length.
-pub(super) const SLICE: Nanos = Nanos::from_millis(10);
 /// The first look, in stretches, and how much longer each next one takes.
 const FIRST_LOOK: usize = 10;
 const LOOK_FACTOR: f64 = 1.5;
@@ -25,6 +23,8 @@ pub(super) struct Counting {
     users: u64,
     of: u64,
     responses: Responses,
+    /// The length of a stretch in which what ended is counted.
+    width: Nanos,
     slices: Vec<Slice>,
     /// Answers by which each user has had one on average are not counted.
     began: Option<usize>,
@@ -36,16 +36,22 @@ pub(super) struct Counting {
 }
 
 impl Counting {
-    /// Of some users of all, behind a load of this duration.
-    pub(super) fn new(before: Option<Steady>, (users, of): (u64, u64), responses: Responses, duration: Nanos) -> Self {
+    /// Of some users of all, behind a load of this duration, in stretches of this `width`.
+    pub(super) fn new(
+        before: Option<Steady>,
+        (users, of): (u64, u64),
+        responses: Responses,
+        (duration, width): (Nanos, Nanos),
+    ) -> Self {
         let span = Nanos(duration.0 / SPAN_SHARE).clamp(SPAN_MIN, SPAN_MAX);
         let wait = CONNECT_SPAN + Nanos((2e9 * responses.mean_s) as u64);
-        let [most, wait] = [span, wait].map(|span| (span.0 / SLICE.0) as usize);
+        let [most, wait] = [span, wait].map(|span| (span.0 / width.0) as usize);
         Self {
             before,
             users,
             of,
             responses,
+            width,
             slices: Vec::new(),
             began: None,
             next_look: FIRST_LOOK,
@@ -57,7 +63,7 @@ impl Counting {
 
     /// It is over by then.
     pub(super) fn longest(&self) -> Nanos {
-        Nanos(SLICE.0 * (self.most + self.wait) as u64)
+        Nanos(self.width.0 * (self.most + self.wait) as u64)
     }
 
     /// Response times of the load before.
@@ -84,7 +90,7 @@ impl Counting {
         let seen = self.slices.len();
         let Some(began) = self.began else {
             let answers: u64 = self.slices.iter().map(|slice| slice.ended).sum();
-            let is_warm = answers >= self.users && seen as f64 * SLICE.as_secs_f64() >= self.responses.mean_s;
+            let is_warm = answers >= self.users && seen as f64 * self.width.as_secs_f64() >= self.responses.mean_s;
             self.began = is_warm.then_some(seen);
             return !is_warm && seen > self.wait;
         };
@@ -97,7 +103,7 @@ impl Counting {
         self.next_look = next.next_multiple_of(FIRST_LOOK);
         let kept = self.users as f64 / self.of.max(1) as f64;
         let last = self.seen.take().map(|seen| seen.answer);
-        self.seen = halving::compare(&before, kept, self.responses, counted, SLICE);
+        self.seen = halving::compare(&before, kept, self.responses, counted, self.width);
         let is_sure = |seen: Seen| matches!(seen.answer, Answer::AtLimit | Answer::Below | Answer::Refuses);
         // A wave of other work may look like an answer for a moment, so that two looks have to say the same.
         is_over || self.seen.is_some_and(|seen| is_sure(seen) && last == Some(seen.answer))

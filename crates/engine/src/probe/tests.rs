@@ -10,8 +10,8 @@ use std::ops::ControlFlow;
 
 use pacing::Nanos;
 
-use super::Probe;
-use super::counting::{Counting, SLICE};
+use super::counting::Counting;
+use super::{Probe, SLICE};
 use crate::halving::{Answer, Responses, Steady};
 use crate::slices::{Slice, Slices};
 use crate::verdict::Limit;
@@ -144,11 +144,12 @@ fn concluded(case: &Case, seed: u64) -> Limit {
     let (slices, responses) = measured(&mut world, case.users);
     let before = Steady::before_the_end(&slices, responses.mean_s);
     let (users, of) = (case.users as u64 / 2, case.users as u64);
-    let mut counting = Counting::new(before, (users, of), responses, MEASURED);
+    let mut counting = Counting::new(before, (users, of), responses, (MEASURED, SLICE));
     if before.is_some() {
         probed(&mut world, case.users / 2, &mut counting);
     }
-    let probe = Probe { users, of, started: 0, span: Nanos::ZERO, before, seen: counting.seen(), time: None };
+    let probe =
+        Probe { users, of, half: (users, 1), started: 0, span: Nanos::ZERO, before, seen: counting.seen(), time: None };
     crate::verdict::concluded_of(&probe).0
 }
 
@@ -279,7 +280,7 @@ fn one_look_is_not_enough() {
     let responses = Responses { mean_s: 0.01, spread: 0.1 };
     let before = Steady::before_the_end(&Slices { width: SLICE, each }, responses.mean_s);
     let looks = |count_of: fn(u64) -> u64| {
-        let mut counting = Counting::new(before, (5, 10), responses, MEASURED);
+        let mut counting = Counting::new(before, (5, 10), responses, (MEASURED, SLICE));
         let end = (0..).find(|index| {
             counting.add(*index, &slice(count_of(*index as u64)));
             counting.look()
@@ -301,7 +302,7 @@ fn users_without_answers_are_not_waited_for_longer() {
     let steady = Slices { width: SLICE, each: vec![Slice { ended: 9, succeeded: 9, ..Slice::default() }; 500] };
     let responses = Responses { mean_s: 0.1, spread: 0.1 };
     let before = Steady::before_the_end(&steady, responses.mean_s);
-    let mut counting = Counting::new(before, (5, 10), responses, MEASURED);
+    let mut counting = Counting::new(before, (5, 10), responses, (MEASURED, SLICE));
     let end = (0..).find(|index| {
         counting.add(*index, &Slice::default());
         counting.look()
@@ -309,6 +310,6 @@ fn users_without_answers_are_not_waited_for_longer() {
     // A second to connect, and two response times.
     assert_eq!((end, counting.seen()), (Some(120), None));
     assert_eq!(counting.longest(), Nanos::from_millis(3_200));
-    let mut unsteady = Counting::new(None, (5, 10), responses, MEASURED);
+    let mut unsteady = Counting::new(None, (5, 10), responses, (MEASURED, SLICE));
     assert!(unsteady.look());
 }

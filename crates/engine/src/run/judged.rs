@@ -65,5 +65,6 @@ pub(super) fn ends(finished: &Finished) -> Vec<SceneEnded> {
 
 fn told_of(end: &Ended) -> SceneEnded {
     let backlog = end.backlog.map(|backlog| (backlog.halfway, backlog.at_end));
-    SceneEnded { stopped_at: end.stopped_at, backlog, spent: end.spent }
+    let (slices, first_times) = (end.slices.clone(), end.first_times.clone());
+    SceneEnded { stopped_at: end.stopped_at, backlog, spent: end.spent, slices, first_times }
 }

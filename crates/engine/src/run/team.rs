@@ -32,6 +32,11 @@ pub trait Team: Send + Sync + Debug {
     /// Somebody cannot carry out a part. Then nothing has started.
     fn begin(&self, order: Order) -> Result<Nanos, RunError>;
 
+    /// Nobody may take a run of them over, so that one that is no part of a load can follow it: half of its users.
+    fn goes_on_alone(&self) -> bool {
+        false
+    }
+
     /// Within this time all have heard what is said to them, unless something is wrong.
     fn heard_within(&self) -> Nanos;
 }

@@ -264,12 +264,12 @@ fn first_requests_that_find_no_queue_tell_of_the_limit() {
     }
     let mut verdict = of_rounds(&total, &Slices::default(), &first);
     assert!(verdict.wants_probe());
-    verdict.learn(&Err(NotTried::Counted));
+    verdict.learn(Err(NotTried::Counted));
     assert!(matches!(verdict.known, Known::FirstRound(share) if (share - 0.5).abs() < 0.02), "{:?}", verdict.known);
     assert_eq!(verdict.limit, Limit::Target);
     // Without it nothing is known.
     let mut verdict = of_slices(&total, &Slices::default());
-    verdict.learn(&Err(NotTried::Counted));
+    verdict.learn(Err(NotTried::Counted));
     assert_eq!((verdict.limit, verdict.known), (Limit::Unknown, Known::Nothing(Unknown::NotTried(NotTried::Counted))));
 }
 

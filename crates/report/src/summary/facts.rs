@@ -56,7 +56,7 @@ impl Page {
         let (words, counts) = (self.language().words(), &run.tally);
         let sum = sum_in_words(counts, self.language());
         self.line(words.requests, &sum);
-        if let Some(probe) = run.probe.as_ref().filter(|probe| probe.started > 0) {
+        if let Some(probe) = run.probe().filter(|probe| probe.started > 0) {
             let (requests, users, span) = (count(probe.started), count(probe.users), time(probe.span.0 as f64));
             let line = self.language().pick(
                 format!("and {requests} in the probe ({users} users, {span}), which are in no figure"),

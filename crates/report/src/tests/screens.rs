@@ -85,7 +85,7 @@ fn bad_load(screen: Screen) -> String {
     let mut result = result(bad_seen());
     result.asked_per_s = Some(6_500.0);
     (result.verdict.limit, result.verdict.known) = (engine::Limit::Generator, engine::Known::Counts);
-    result.probe = None;
+    result.probes.clear();
     result.verdict.busiest = Some((
         1,
         ShardUse { cpu_ns: 1_000_000_000, run_delay_ns: 920_000_000, span_ns: 2_000_000_000, ..ShardUse::default() },

@@ -19,7 +19,7 @@ fn shown(total: Snapshot, change: impl Fn(&mut RunResult)) -> [String; 2] {
     [Language::En, Language::Zh].map(|language| {
         let mut result = result(total.clone());
         (result.asked_per_s, result.verdict.limit) = (Some(100.0), Limit::PlanKept);
-        (result.verdict.known, result.probe) = (Known::Counts, None);
+        (result.verdict.known, result.probes) = (Known::Counts, Vec::new());
         change(&mut result);
         summary(&run(&open_plan(), result), Screen { language, ..SCREEN })
     })

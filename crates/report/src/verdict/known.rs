@@ -127,7 +127,7 @@ fn in_percent(share: f64) -> String {
 
 /// Half of the users, or how many of them it were.
 fn those(run: &Run, language: Language) -> String {
-    match &run.probe {
+    match run.probe_of_limited() {
         Some(probe) if probe.users * 2 != probe.of => language.pick(
             format!("{} of {}", count(probe.users), counted(probe.of, "user")),
             format!("{} 个用户中的 {} 个", count(probe.of), count(probe.users)),
@@ -138,8 +138,10 @@ fn those(run: &Run, language: Language) -> String {
 
 fn of_probe(run: &Run, part: &PartOfUsers, limit: Limit, language: Language) -> String {
     // What half of them are held against is the rate before the end.
-    let before =
-        run.probe.as_ref().and_then(|probe| probe.before).map_or(run.limited().rate, |before| before.succeeded_per_s());
+    let before = run
+        .probe_of_limited()
+        .and_then(|probe| probe.before)
+        .map_or(run.limited().rate, |before| before.succeeded_per_s());
     let (those, share, achieved) = (those(run, language), in_percent(part.rate), rate(before));
     let time = part.time.map(in_percent);
     match (limit, part.is_refused, time) {
@@ -323,12 +325,16 @@ fn not_tried(why: NotTried, language: Language) -> &'static str {
             "共用连接时不用一半的用户试探；请与更多连接比较",
         ),
         NotTried::Elsewhere => (
-            "workers do not try half of the users; onrush find-max --on users tells",
-            "工作进程不做探测；可用 onrush find-max --on users 判断",
+            "the workers of a cluster do not try half of the users; onrush find-max --on users tells",
+            "集群中的工作进程不用一半的用户试探；可用 onrush find-max --on users 判断",
+        ),
+        NotTried::FewInWorkers => (
+            "a worker with one user has no half; compare with twice as many users",
+            "某个工作进程只有一个用户，无法减半；请与两倍的用户比较",
         ),
         NotTried::Several => (
-            "half of the users are not tried where several scenarios run; --only NAME runs one",
-            "多个场景同时运行时不做探测；可用 --only 名称 单独运行",
+            "half of the users are tried where all scenarios are of users and end together; --only NAME runs one",
+            "只有全部场景都按用户数施压且同时结束，才会用一半的用户试探；可用 --only 名称 单独运行",
         ),
         NotTried::Once => (
             "half of the users cannot be tried where rows, meetings or first steps are used once",

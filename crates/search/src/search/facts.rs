@@ -27,6 +27,10 @@ const SLOWER_USUALLY: f64 = 1.05;
 /// The last third of a long trial is slower than the first by this factor, and so many standard errors.
 const SLOWER: f64 = 1.2;
 const SLOWER_ERRORS: f64 = 4.0;
+/// A load that grows slower is not held if its mean would reach the limit of a goal in this many times as long.
+const SLOWER_AHEAD: f64 = 10.0;
+/// The name of the limit of a run that shared a full machine with its target.
+const MACHINE: &str = "machine";
 
 /// A load that lost more than is allowed, and one that is higher and was met; and whether what lost always came later and had longer
 /// usual times: a target that has become worse, and not one that stands still now and then.
@@ -103,6 +107,20 @@ pub(super) fn slower(at: f64, tally: &Tally) -> Option<Slower> {
     let error = first_error.hypot(last_error);
     let is_slower = last_s > SLOWER * first_s && last_s - first_s > SLOWER_ERRORS * error;
     is_slower.then_some(Slower { at, first_s, last_s })
+}
+
+/// At this pace the mean response time alone would be above the limit of a goal before long.
+pub(super) fn would_be_too_slow(slower: &Slower, goals: &[(f64, Option<f64>)]) -> bool {
+    // From the middle of the first third to that of the last, two thirds of the trial.
+    let later_s = slower.last_s + (slower.last_s - slower.first_s) * 1.5 * SLOWER_AHEAD;
+    goals.iter().filter_map(|(_, limit_s)| *limit_s).any(|limit_s| later_s > limit_s)
+}
+
+/// Who was the limit of a load that was too much: the target, unless it shared a full machine with us in each trial that shows it.
+pub(super) fn limit_of(upper: f64, trials: &[Trial]) -> &'static str {
+    let mut missed = trials.iter().filter(|trial| trial.order.at == upper && trial.class == Class::Missed).peekable();
+    let is_machine = missed.peek().is_some() && missed.all(|trial| trial.outcome.limit == MACHINE);
+    if is_machine { MACHINE } else { "target" }
 }
 
 /// The law of scalability through the trials: what was in the system is rate x mean time (Little).

@@ -8,7 +8,7 @@ pub(super) const LOOK_FAULTS_MAX: usize = 2;
 /// So many loads in a row may be left unknown on the way up: what looks like stalls may be this machine at its end.
 const PASSED_MAX: usize = 2;
 /// With a look that was good the load goes up by this factor at least, and at most.
-const UP: f64 = 2.0;
+pub(super) const UP: f64 = 2.0;
 const UP_MAX: f64 = 16.0;
 /// It goes up by more as long as no more than this is under way: half of what one worker could do.
 const IN_SYSTEM: f64 = 0.5;
@@ -19,7 +19,7 @@ const UNDER: f64 = 1.2;
 
 impl Search {
     /// Looks go on above this load, if there is room for one.
-    fn up(&self, at: f64, factor: f64) -> Stage {
+    pub(super) fn up(&self, at: f64, factor: f64) -> Stage {
         let under = self.points.too_much().map_or(f64::INFINITY, |top| top / UNDER);
         let up = self.settings.rounded((at * factor).min(self.settings.most));
         if up > at && up < under { Stage::Doubling { at: up, is_falling: false } } else { Stage::Between }
@@ -53,6 +53,11 @@ impl Search {
                 self.stage = if has_few { self.up(at, UP) } else { Stage::Doubling { at, is_falling } };
                 return;
             }
+        }
+        // Without any that looked well, a bad moment would send the search far below what is there.
+        let is_first = trial.class == Class::Missed && !is_falling && self.points.looked_well().is_none();
+        if is_first && !self.settings.is_plain && self.again.replace(at) != Some(at) {
+            return;
         }
         self.points.looked(at, trial.class, trial.is_above);
         if self.settings.is_plain && trial.class == Class::Met {

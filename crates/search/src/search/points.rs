@@ -169,9 +169,11 @@ impl Points {
         self.looks.iter().filter(|(at, is_well)| *is_well && *at < bound).map(|(at, _)| *at).max_by(f64::total_cmp)
     }
 
-    /// The lowest load that a short look found too high, sure or not.
+    /// The lowest load that a short look found too high, sure or not, and that was not met since.
     fn looked_badly(&self) -> Option<f64> {
-        self.looks.iter().filter(|(_, is_well)| !is_well).map(|(at, _)| *at).min_by(f64::total_cmp)
+        let is_refuted = |at: f64| self.at(at).is_some_and(|point| point.class == Some(Class::Met));
+        let badly = self.looks.iter().filter(|(at, is_well)| !is_well && !is_refuted(*at));
+        badly.map(|(at, _)| *at).min_by(f64::total_cmp)
     }
 
     /// The lowest load that was missed, or is more than this machine can do.
@@ -198,6 +200,22 @@ impl Points {
 
     /// The load that is tried next, or why there is none.
     pub(super) fn pick(&self, settings: &Settings) -> Result<f64, Ended> {
+        match self.pick_between(settings) {
+            // One short look may have met a moment that does not come again.
+            Err(ended @ (Ended::Width | Ended::Noise)) => {
+                self.upper().filter(|at| self.is_only_looked_at(*at, settings)).ok_or(ended)
+            }
+            picked => picked,
+        }
+    }
+
+    /// A short look alone says that it is too much, where trials are judged by what they lost.
+    fn is_only_looked_at(&self, at: f64, settings: &Settings) -> bool {
+        let is_untried = |point: &Point| point.trials == 0 && point.unknown.is_none();
+        !settings.is_plain && self.lower().is_some() && self.at(at).is_some_and(is_untried)
+    }
+
+    fn pick_between(&self, settings: &Settings) -> Result<f64, Ended> {
         let round = |at: f64| settings.rounded(at);
         let middle = |low: f64, high: f64| round((low * high).sqrt());
         let is_new = |at: f64| self.is_new(at);

@@ -3,6 +3,8 @@ use super::*;
 use crate::tally::{Bin, Moments};
 use metrics::Lost;
 
+mod moments;
+
 /// A target that loses nothing up to a load, and everything above it. `fault_above`: from there on the trials are spoiled.
 struct Edge {
     at: f64,

@@ -82,7 +82,7 @@ impl SimulatedWorld {
         observe: impl FnMut(&Interval<'_>),
     ) -> Result<RunResult, SelftestError> {
         let mut result = self.run(plan, threads, happens, observe)?;
-        if result.verdict.wants_probe() {
+        if result.wants_probe() {
             let probed = match Probing::of(plan, &result, ProbeWish::Safe) {
                 Ok(probing) => Ok(self.probe(probing, threads)?),
                 Err(why) => Err(why),
@@ -92,7 +92,7 @@ impl SimulatedWorld {
         Ok(result)
     }
 
-    fn probe(&mut self, mut probing: Probing, threads: usize) -> Result<Probe, SelftestError> {
+    fn probe(&mut self, mut probing: Probing, threads: usize) -> Result<Vec<Probe>, SelftestError> {
         let Some(plan) = probing.plan().cloned() else { return Ok(probing.finish(None)) };
         let stop = StopHandle::default();
         let done = self.run_with(&plan, threads, &Happens::default(), &stop, |interval| {

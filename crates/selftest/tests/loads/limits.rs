@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use driver::sim::Faults;
+use engine::{Limit, Muster, NotTried, ProbeWish, Probing, RunResult, WorkerResult};
 use pacing::Nanos;
 use report::Language;
 use selftest::{Happens, SimulatedWorld};
@@ -60,14 +61,62 @@ fn the_target_reads_the_load_and_the_probe() {
     let mut world = SimulatedWorld::new(5, Faults::none());
     let alone = world.run(&load, 1, &Happens::default(), |_| ()).expect("a world that works");
     world.settle().expect("a world that works");
-    assert_eq!((world.requests(), alone.probe.is_none()), (alone.total.counts.started(), true));
+    assert_eq!((world.requests(), alone.probes.is_empty()), (alone.total.counts.started(), true));
     let probed = world.run_and_probe(&load, 1, &Happens::default(), |_| ()).expect("a world that works");
     world.settle().expect("a world that works");
-    let probe = probed.probe.as_ref().expect("half of the users went on");
+    let probe = probed.probes.first().expect("half of the users went on");
     // The world counts those of its last run.
     assert_eq!((world.requests(), probe.users, probe.of), (probe.started, 5, 10));
     let longest = Nanos::from_millis(2_000) + Nanos::from_millis(1_000);
     assert!(probe.span <= longest, "{:?}", probe.span);
+}
+
+/// Two scenarios whose users end together: half of each go on, and each is judged by its own rate. Where one is a rate nobody tries.
+#[test]
+fn half_of_the_users_of_each_scenario_go_on() {
+    let two = |path: &str, other: &str| {
+        let mut load = plan(path, &[("-c", "40"), ("-z", "4s")]);
+        let mut second = plan(other, &[("-c", "20"), ("-z", "4s")]).scenarios.remove(0);
+        second.name = "second".to_owned();
+        load.scenarios.push(second);
+        load
+    };
+    let mut world = SimulatedWorld::new(5, Faults::none());
+    // Both wait in one queue, and both are at its limit.
+    let load = two("/serial/5", "/serial/5");
+    let probed = world.run_and_probe(&load, 1, &Happens::default(), |_| ()).expect("a world that works");
+    world.settle().expect("a world that works");
+    let users: Vec<_> = probed.probes.iter().map(|probe| (probe.users, probe.of)).collect();
+    assert_eq!(users, [(20, 40), (10, 20)]);
+    assert_eq!(world.requests(), probed.probes.iter().map(|probe| probe.started).sum::<u64>());
+    let limits = |result: &RunResult| result.scenarios.iter().map(|one| one.verdict.limit).collect::<Vec<_>>();
+    assert_eq!(limits(&probed), [Limit::Target, Limit::Target]);
+    // One is at the limit of what it asks for, and the other is not.
+    let load = two("/serial/5", "/delay/20");
+    let probed = world.run_and_probe(&load, 1, &Happens::default(), |_| ()).expect("a world that works");
+    assert_eq!(limits(&probed), [Limit::Target, Limit::Below]);
+    assert_eq!((probed.verdict.limit, probed.verdict.scenario), (Limit::Target, 0));
+    let shown = Shown::of(&two("/delay/20", "/delay/20"), &[], &Happens::default());
+    assert_eq!(shown.number("/verdict/probe/users"), 30.0);
+    let mut load = two("/delay/20", "/delay/20");
+    load.scenarios[1] = plan("/delay/20", &[("-q", "50"), ("-z", "4s")]).scenarios.remove(0);
+    let told = world.run(&load, 1, &Happens::default(), |_| ()).expect("a world that works");
+    assert_eq!(Probing::of(&load, &told, ProbeWish::Safe).err(), Some(NotTried::Several));
+}
+
+/// With workers half of the users go on where each of them has some, and what ended is told less often.
+#[test]
+fn each_worker_has_half_of_its_users() {
+    let mut world = SimulatedWorld::new(5, Faults::none());
+    for (users, why) in [("6", None), ("5", Some(NotTried::FewInWorkers))] {
+        let load = plan("/serial/5", &[("-c", users), ("-z", "4s")]);
+        let mut told = world.run(&load, 1, &Happens::default(), |_| ()).expect("a world that works");
+        told.muster = Some(Muster { workers: vec![WorkerResult::default(); 3], ..Muster::default() });
+        let probing = Probing::of(&load, &told, ProbeWish::Safe);
+        assert_eq!(probing.as_ref().err().copied(), why, "{users}");
+        let interval = probing.ok().and_then(|probing| probing.plan().map(|plan| plan.interval));
+        assert_eq!(interval, why.is_none().then_some(Duration::from_millis(50)), "{users}");
+    }
 }
 
 /// Four at a time, 20 ms each on average: half of 40 users get all of it, and what they ask for is in no figure of the load.

@@ -16,7 +16,7 @@ pub(crate) struct Ended {
     pub(crate) backlog: Option<Backlog>,
     /// The part of the budget that ended the run.
     pub(crate) spent: Option<BudgetPart>,
-    /// What ended in equal stretches of it; nothing of what others carried out, here and below.
+    /// What ended in equal stretches of it.
     pub(crate) slices: Slices,
     /// Service times of the first exchange of each user.
     pub(crate) first_times: Distribution,

@@ -75,6 +75,8 @@ impl Merger {
     pub(in crate::run) fn part_over(&mut self, part: usize, end: PartEnd) {
         for (all, end) in self.ends.iter_mut().zip(&end.scenarios) {
             all.add(end.stopped_at, end.backlog(), end.spent);
+            all.slices.add(&end.slices);
+            all.first_times.merge(&end.first_times);
         }
         self.ended_at = self.ended_at.max(end.wall);
         (self.sources[part].told, self.sources[part].is_silent) = (None, false);
