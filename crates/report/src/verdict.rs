@@ -306,10 +306,15 @@ pub(crate) fn stalls(run: &Run, language: Language) -> Option<(String, bool)> {
         language.pick(format!("; up to {name} they do not"), format!("；{name} 及以下不包含"))
     });
     let is_grave = run.is_unreliable();
+    // A result that is spoiled says so with its verdict.
+    let grave = match is_grave && !run.verdict.is_spoiled() {
+        true => language.pick("; so this result is unreliable", "；因此本次结果不可靠"),
+        false => "",
+    };
     Some((
         language.pick(
-            format!("! {marks} {verb} stalls of this machine ({stalled} in all){clean}"),
-            format!("! {marks} 包含本机的停顿（共 {stalled}）{clean}"),
+            format!("! {marks} {verb} stalls of this machine ({stalled} in all){clean}{grave}"),
+            format!("! {marks} 包含本机的停顿（共 {stalled}）{clean}{grave}"),
         ),
         is_grave,
     ))

@@ -8,3 +8,4 @@ mod ends;
 mod limits;
 mod shown;
 mod stalls;
+mod users;

@@ -84,3 +84,22 @@ fn a_stall_of_the_target_is_none_of_ours() {
     let limits = [theirs, ours].map(|happens| Shown::of(&load, &[], &happens).limit().to_owned());
     assert_eq!(limits, ["target", "generator"]);
 }
+
+/// A load that says what it should, and times in which 30 ms of ours stand from p99 on: text and JSON say that they are unreliable. Where
+/// only what lies above p99 has them, neither does.
+#[test]
+fn times_that_include_stalls_of_ours_are_unreliable() {
+    let load = plan("/delay/50", &[("-c", "10"), ("-z", "8s")]);
+    let of = |stalls: &[u64]| {
+        let generator_stalls = stalls.iter().map(|at| (ms(*at), ms(*at + 30))).collect();
+        Shown::of(&load, &[], &Happens { generator_stalls, ..Happens::default() })
+    };
+    for (stalls, is_unreliable) in [(&[1_000, 2_000, 3_000, 4_000, 5_000, 6_000][..], true), (&[1_000], false)] {
+        let shown = of(stalls);
+        assert_eq!((shown.limit(), &shown.report["verdict"]["is_spoiled"]), ("below", &is_unreliable.into()));
+        let [english, chinese] = [Language::En, Language::Zh].map(|language| shown.summary(language));
+        assert_eq!(english.contains("; so this result is unreliable"), is_unreliable, "{english}");
+        assert_eq!(chinese.contains("；因此本次结果不可靠"), is_unreliable, "{chinese}");
+        assert!(english.contains("of this machine") && !english.contains("SPOILED"), "{english}");
+    }
+}

@@ -1,0 +1,64 @@
+//! The time of the users of a closed load: all of it is in its figures, to its end and over its borders.
+
+use driver::sim::Faults;
+use engine::RunResult;
+use metrics::{Class, Measure};
+use pacing::Nanos;
+use selftest::{Happens, SimulatedWorld};
+
+use crate::shown::{ms, plan};
+
+const USERS: u64 = 10;
+const SPAN: Nanos = ms(4_000);
+
+/// All response times, of what was given up at the end too, in nanoseconds.
+fn spent(result: &RunResult) -> f64 {
+    let of_class = |class| result.total.class(class).of(Measure::Response).sum();
+    let given_up = result.total.unfinished().of(Measure::Response).sum();
+    (Class::ALL.into_iter().map(of_class).sum::<u128>() + given_up) as f64
+}
+
+fn result(path: &str, more: &[(&str, &str)], happens: &Happens) -> RunResult {
+    let load = plan(path, &[&[("-c", "10"), ("-z", "4s"), ("--grace", "0s")], more].concat());
+    let mut world = SimulatedWorld::new(7, Faults::none());
+    world.run(&load, 1, happens, |_| ()).expect("a world that works")
+}
+
+/// Users do nothing but wait for a response: together they wait for as long as they are there, whatever comes of it.
+#[test]
+fn the_time_of_users_is_all_there() {
+    let freeze = Happens { target_stalls: vec![(ms(1_000), ms(2_500))], ..Happens::default() };
+    let cases: [(&str, &[(&str, &str)], &Happens); 7] = [
+        ("/delay/20", &[], &Happens::default()),
+        ("/serial/5", &[], &Happens::default()),
+        ("/queue/4/20", &[], &Happens::default()),
+        ("/status/500", &[], &Happens::default()),
+        ("/delay/2000", &[("-t", "300ms")], &Happens::default()),
+        ("/delay/20", &[], &freeze),
+        ("/delay/20", &[("-t", "200ms")], &freeze),
+    ];
+    for (path, more, happens) in cases {
+        let result = result(path, more, happens);
+        let all = (USERS * SPAN.0) as f64;
+        let share = spent(&result) / all;
+        // From a response to the next request a user takes no time, and connects again where it gave up.
+        assert!((0.995..=1.001).contains(&share), "{path} {more:?}: {share}");
+        let users_s = result.scenarios[0].users_s.expect("it is known");
+        assert!((users_s - all / 1e9).abs() < 0.01, "{path}: {users_s}");
+    }
+}
+
+/// What is in flight when measuring begins has its whole time, so that what is more than the users were there is at most the part of
+/// those responses that lies before.
+#[test]
+fn the_time_of_users_reaches_over_the_border_by_what_was_in_flight() {
+    for (path, longest) in [("/delay/20", ms(21)), ("/serial/5", ms(51)), ("/delay/300", ms(301))] {
+        let result = result(path, &[("--warmup", "1010ms")], &Happens::default());
+        let (all, carried) = ((USERS * SPAN.0) as f64, result.total.counts.carried());
+        assert_eq!(carried, USERS, "{path}");
+        let more = spent(&result) - 0.995 * all;
+        assert!(more > 0.0 && more <= (carried * longest.0) as f64 + 0.005 * all, "{path}: {more}");
+        let counts = &result.total.counts;
+        assert_eq!(counts.all_started(), counts.finished() + counts.unfinished(), "{path}");
+    }
+}
