@@ -1,7 +1,7 @@
 //! The files that a load writes. They are opened before it, and what stood in them stays until there is something to write.
 
 use std::fs::File;
-use std::io::{Error, ErrorKind, Write};
+use std::io::{Error, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// A file of a report, and its path for messages.
@@ -47,7 +47,8 @@ impl Files {
                 return Err(two(other));
             }
         }
-        let mut files = Self { json: json.map(|path| Place::open(Path::new(path))).transpose()?, ..Self::default() };
+        let mut files =
+            Self { json: json.map(|path| Place::open_report(Path::new(path))).transpose()?, ..Self::default() };
         if let Some(hdr) = hdr.map(Path::new) {
             // Whoever names the log means the text beside it.
             let is_log = hdr.extension().is_some_and(|ending| ending == "hlog");
@@ -113,7 +114,33 @@ impl Files {
     }
 }
 
+/// A report says within its first bytes that it is one.
+const HEAD_BYTES: u64 = 4_096;
+/// What is wrong with a file that is none.
+const OTHERS: &str = "a file is there that is no report of onrush";
+
+/// Nothing is replaced that somebody else has written: a file that holds something, and no report of ours.
+pub(crate) fn refuse_others(path: &Path) -> Result<(), NotWritten> {
+    let is_plain = std::fs::metadata(path).is_ok_and(|known| known.is_file() && known.len() > 0);
+    let mut head = Vec::new();
+    // What cannot be read is told by whoever writes it.
+    let mut is_read = || File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head)).is_ok();
+    if is_plain && is_read() {
+        let has = |mark: &[u8]| head.windows(mark.len()).any(|bytes| bytes == mark);
+        if !has(b"\"schema\":") && !has(b"onrush") {
+            return Err((path.display().to_string(), Error::new(ErrorKind::AlreadyExists, OTHERS)));
+        }
+    }
+    Ok(())
+}
+
 impl Place {
+    /// Of a report: what stands there is another of ours, or nothing.
+    pub(crate) fn open_report(path: &Path) -> Result<Self, NotWritten> {
+        refuse_others(path)?;
+        Self::open(path)
+    }
+
     pub(crate) fn open(path: &Path) -> Result<Self, NotWritten> {
         let file = match std::fs::metadata(path) {
             Ok(known) if !known.is_file() && !known.is_dir() => Ok(None),

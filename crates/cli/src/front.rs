@@ -131,6 +131,14 @@ impl Behind {
         flags::rows(self.mode).into_iter().find(|row| row.name == name && !row.is_word()).map(|row| row.kind)
     }
 
+    /// The name of a flag that is given by its letter, `c` of `-c`; others as they are.
+    pub(crate) fn long_name<'a>(&self, name: &'a str) -> &'a str {
+        let letter = name.chars().next().filter(|_| name.chars().count() == 1);
+        let row =
+            flags::rows(self.mode).into_iter().find(|row| !row.is_word() && letter.is_some() && row.short == letter);
+        row.map_or(name, |row| row.name)
+    }
+
     /// The names of all flags of the load.
     pub(crate) fn names(&self) -> Vec<&'static str> {
         flags::rows(self.mode).into_iter().filter(|row| !row.is_word()).map(|row| row.name).collect()

@@ -15,6 +15,7 @@ use crate::args::HoldArgs;
 use crate::consent::Asking;
 use crate::exit::Exit;
 use crate::exporting::{ExportWish, Exporting};
+use crate::files::refuse_others;
 use crate::keeping::{self, KeepWish, Keeping};
 use crate::load::threads;
 use crate::losses::Losses;
@@ -75,10 +76,12 @@ impl Session {
         let Ready { plan, options, lookup } = ready(args, language)?;
         let json_file = match &args.view.json {
             None => None,
-            Some(path) => match File::create(path) {
-                Ok(file) => Some((path.clone(), file)),
-                Err(error) => return Err((output::cannot_write(path, &error, language), Exit::Usage)),
-            },
+            Some(path) => {
+                match refuse_others(path.as_ref()).map_err(|(_, error)| error).and_then(|()| File::create(path)) {
+                    Ok(file) => Some((path.clone(), file)),
+                    Err(error) => return Err((output::cannot_write(path, &error, language), Exit::Usage)),
+                }
+            }
         };
         let keep = KeepWish::of(&args.keep, false, language).map_err(|text| (text, Exit::Usage))?;
         let keeping = Keeping::begin(&keep, true, machine::now_unix(), language).map_err(|text| (text, Exit::Usage))?;

@@ -206,7 +206,7 @@ impl Keeping {
                 Some((folder.id().to_owned(), report))
             }
         };
-        let page = wish.page.as_deref().map(|path| Place::open(Path::new(path))).transpose();
+        let page = wish.page.as_deref().map(|path| Place::open_report(Path::new(path))).transpose();
         let page = page.map_err(|(path, error)| output::cannot_write(&path, &error, language))?;
         let made = match wish.save {
             Save::Never => Ok(None),

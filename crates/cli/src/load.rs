@@ -24,7 +24,7 @@ use crate::stop_file::StopFile;
 use crate::supplies::supplies;
 use crate::watching::Watching;
 use crate::wishes::Wishes;
-use crate::{grpc, judging, machine, masking, probe, probing, signals, stopping, usage, workers};
+use crate::{grpc, judging, machine, masking, probe, probing, proxies, signals, stopping, usage, workers};
 
 /// More threads than any machine has cores.
 const THREADS_MAX: u64 = 1_024;
@@ -43,6 +43,9 @@ pub(crate) fn run_with(args: &RunArgs, grows: bool, carry: Carry<'_>) -> Exit {
     let bare = flags.url.as_deref().map(str::trim).filter(|word| usage::is_bare_word(word));
     if let Some(word) = bare.filter(|word| usage::is_command(word)) {
         return load.refuse(&usage::say_bare_word(word, load.view.language), Exit::Usage);
+    }
+    if let Some(text) = flags.url.as_deref().and_then(|word| usage::say_file(word, load.view.language)) {
+        return load.refuse(&text, Exit::Usage);
     }
     let wishes = match load.wishes(args) {
         Ok(wishes) => Wishes { grows, ..wishes },
@@ -273,6 +276,10 @@ impl Load {
         let mut live = Live::new(view, (&shown, resolved.address), &wishes.thresholds, files, stop.clone());
         live.looks_back(wishes.past);
         live.goes_on_for_log(writing.is_some() || wishes.keep.wants_any());
+        let targets = plan.scenarios.iter().flat_map(|scenario| &scenario.targets);
+        if let Some(text) = proxies::say_unused(targets, self.view.language) {
+            output::note(&text);
+        }
         // A run that is over is kept under the time when it began.
         let began = wishes.past.and_then(|past| past.began(&plan)).unwrap_or_else(machine::now_unix);
         let keeping = match Keeping::begin(&wishes.keep, false, began, self.view.language) {

@@ -46,6 +46,7 @@ mod play;
 mod probe;
 mod probing;
 mod progress;
+mod proxies;
 mod quiet;
 #[cfg(test)]
 mod reference;
@@ -77,7 +78,7 @@ use exit::Exit;
 use report::Language;
 
 fn main() -> ExitCode {
-    let words: Vec<_> = std::env::args_os().collect();
+    let words = usage::plain_language(std::env::args_os().collect());
     let language = usage::language_of(&words);
     if let Some((tool, words)) = come::tool_of(&words) {
         return tool::run(tool, &words, language);
@@ -91,13 +92,14 @@ fn main() -> ExitCode {
     };
     let words = front::sorted(words);
     let (words, curl) = come::split_at_curl(words, language);
-    let borrowed = match Borrowed::add(words, curl.is_some(), language) {
+    let mut borrowed = match Borrowed::add(words, curl.is_some(), language) {
         Ok(borrowed) => borrowed,
         Err(text) => {
             output::complain(&text);
             return Exit::Usage.into();
         }
     };
+    borrowed.words = usage::plain_language(borrowed.words);
     let language = usage::language_of(&borrowed.words);
     usage::speak(language);
     let exit = obey(&borrowed.words, curl, language);

@@ -25,7 +25,7 @@ pub(crate) fn report(run: &str, file: Option<&str>, language: Language) -> Exit 
                 Ok(folder.path().join(PAGE).display().to_string())
             }
             Some(file) => {
-                let place = Place::open(Path::new(file));
+                let place = Place::open_report(Path::new(file));
                 let written = place.and_then(|place| place.write_whole(&page));
                 written.map_err(|(path, error)| (output::cannot_write(&path, &error, language), Exit::System))?;
                 Ok(file.to_owned())

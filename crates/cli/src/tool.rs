@@ -41,12 +41,32 @@ fn watched(words: &[String]) -> (WatchArgs, Vec<String>) {
     (watch, rest)
 }
 
+/// How a command line of a tool is written, and which of its flags are read.
+fn help(tool: Option<Tool>, language: Language) -> String {
+    let Some(tool) = tool else {
+        let known = Tool::ALL.map(Tool::name).join(language.pick(", ", "、"));
+        return language.pick(
+            format!("Usage: onrush as TOOL [flags of the tool] URL\n\nRuns the command line of another load generator, and prints what it would print.\n\n  TOOL      {known}\n  --native  show the output of onrush\n  --help    behind TOOL: the flags of it that are read\n"),
+            format!("用法：onrush as 工具 [该工具的参数] URL\n\n运行其他压测工具的命令行，并按其格式输出。\n\n  工具      {known}\n  --native  使用 onrush 自己的输出\n  --help    写在工具之后：列出可识别的参数\n"),
+        );
+    };
+    let (name, flags) = (tool.name(), report::wrap(&tool.flags().join(" "), 78).join("\n  "));
+    language.pick(
+        format!("Usage: onrush as {name} [flags of {name}] URL\n\nFlags of {name} that are read; one that has no counterpart here is refused by its name:\n  {flags}\n\n  --native  show the output of onrush\n"),
+        format!("用法：onrush as {name} [{name} 的参数] URL\n\n可识别的 {name} 参数（没有对应功能的会指名拒绝）：\n  {flags}\n\n  --native  使用 onrush 自己的输出\n"),
+    )
+}
+
 /// Carries out the command line of a tool.
 pub(crate) fn run(tool: Result<Tool, String>, words: &[String], language: Language) -> ExitCode {
+    let is_help = |word: &String| word == "--help" || word == "-h";
+    if matches!(&tool, Err(name) if name.is_empty()) || words.iter().any(is_help) {
+        return output::to_stdout(&help(tool.ok(), language), language).into();
+    }
     let tool = match tool {
         Ok(tool) => tool,
         Err(name) => {
-            let known = Tool::ALL.map(Tool::name).join(", ");
+            let known = Tool::ALL.map(Tool::name).join(language.pick(", ", "、"));
             output::complain(&language.pick(
                 format!("as '{name}': this tool is not supported; supported are {known}"),
                 format!("as '{name}'：不认识这个工具；支持的有 {known}"),

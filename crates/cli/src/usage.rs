@@ -1,6 +1,7 @@
 //! What is wrong with a command line: one line that names the mistake and the remedy.
 
 mod foreign;
+mod several;
 mod words;
 
 use std::ffi::OsString;
@@ -12,7 +13,7 @@ use report::Language;
 
 use crate::exit::Exit;
 use crate::{help, output};
-pub(crate) use words::{Early, early, is_bare_word, is_command, say_bare_word, taken_url};
+pub(crate) use words::{Early, early, is_bare_word, is_command, plain_language, say_bare_word, say_file, taken_url};
 
 /// The language of everything that is said: the flag wins, then the environment.
 pub(crate) fn language_of(words: &[OsString]) -> Language {
@@ -89,6 +90,11 @@ fn plain_flag(word: &str) -> Option<String> {
         .then(|| format!("{hyphens}{name}"))
 }
 
+/// All words of the command line.
+fn typed() -> Vec<String> {
+    std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect()
+}
+
 /// The first word of the command line that begins so.
 fn typed_dash() -> Option<(String, String)> {
     std::env::args().skip(1).find_map(|word| plain_flag(&word).map(|plain| (word, plain)))
@@ -124,7 +130,8 @@ fn mistake(error: &clap::Error, language: Language) -> String {
     match error.kind() {
         ErrorKind::UnknownArgument => {
             let near = context(ContextKind::SuggestedArg).filter(|meant| nearest(&arg, [meant.as_str()]).is_some());
-            let meant = match (foreign::meant(&arg), near) {
+            let command = words::command_of(&std::env::args_os().collect::<Vec<_>>()).unwrap_or_default();
+            let meant = match (foreign::meant(&arg, &command), near) {
                 (Some(meant), _) => {
                     let said = meant.say(language);
                     pick(format!("; {said}"), format!("；{said}"))
@@ -148,10 +155,12 @@ fn mistake(error: &clap::Error, language: Language) -> String {
             } else if !is_load() {
                 pick(format!("unexpected argument '{arg}'"), format!("多出了参数 '{arg}'"))
             } else {
-                pick(
-                    format!("unexpected argument '{arg}'; one URL is loaded at a time"),
-                    format!("多出了 '{arg}'；一次只压测一个 URL"),
-                )
+                several::say(&typed(), language).unwrap_or_else(|| {
+                    pick(
+                        format!("unexpected argument '{arg}'; one URL is loaded at a time"),
+                        format!("多出了 '{arg}'；一次只压测一个 URL"),
+                    )
+                })
             }
         }
         ErrorKind::InvalidValue if value.is_empty() => {
@@ -164,9 +173,14 @@ fn mistake(error: &clap::Error, language: Language) -> String {
             } else {
                 valid
             };
+            let file = if value.ends_with(".html") { "--html" } else { "--json" };
+            let more = match arg.starts_with("--output") && value.contains(['.', '/']) {
+                true => pick(format!("; a file is {file} {value}"), format!("；写入文件请用 {file} {value}")),
+                false => String::new(),
+            };
             pick(
-                format!("'{value}' is not valid for '{arg}'; it takes {valid}"),
-                format!("'{value}' 不是 '{arg}' 的有效值；可选：{valid}"),
+                format!("'{value}' is not valid for '{arg}'; it takes {valid}{more}"),
+                format!("'{value}' 不是 '{arg}' 的有效值；可选：{valid}{more}"),
             )
         }
         ErrorKind::ArgumentConflict => {
@@ -178,10 +192,12 @@ fn mistake(error: &clap::Error, language: Language) -> String {
                         format!("'{arg}' 开头的是排版用的破折号；请改用连字符写成 {plain}"),
                     );
                 }
-                pick(
-                    "one URL is loaded at a time, and flags stand behind their command".to_owned(),
-                    "一次只压测一个 URL，参数写在命令之后".to_owned(),
-                )
+                several::say(&typed(), language).unwrap_or_else(|| {
+                    pick(
+                        "one URL is loaded at a time, and flags stand behind their command".to_owned(),
+                        "一次只压测一个 URL，参数写在命令之后".to_owned(),
+                    )
+                })
             } else if arg == other {
                 pick(format!("'{arg}' was given twice; give it once"), format!("'{arg}' 重复；请只写一次"))
             } else {
@@ -190,6 +206,13 @@ fn mistake(error: &clap::Error, language: Language) -> String {
         }
         ErrorKind::MissingRequiredArgument => pick(format!("{arg} is missing"), format!("缺少 {arg}")),
         ErrorKind::TooManyValues | ErrorKind::WrongNumberOfValues | ErrorKind::TooFewValues | ErrorKind::NoEquals => {
+            let flag = arg.split(['=', ' ']).next().unwrap_or_default();
+            if typed().iter().any(|word| word.strip_prefix(flag).is_some_and(|rest| rest.starts_with('='))) {
+                return pick(
+                    format!("'{flag}' is a switch and takes no value; leave out what stands behind '='"),
+                    format!("'{flag}' 是开关，不带值；请去掉 '=' 及其后的内容"),
+                );
+            }
             pick(format!("'{arg}' has a wrong number of values"), format!("'{arg}' 的值个数不对"))
         }
         ErrorKind::InvalidSubcommand => {

@@ -49,7 +49,8 @@ impl Whole {
         let wrong = |(path, error): (String, std::io::Error)| output::cannot_write(&path, &error, language);
         let pages: Vec<&str> = front.keep.html.iter().map(String::as_str).collect();
         let files = Files::open(front.view.json.as_deref(), None, &pages).map_err(wrong)?;
-        let page = front.keep.html.as_deref().map(|path| Place::open(Path::new(path))).transpose().map_err(wrong)?;
+        let page =
+            front.keep.html.as_deref().map(|path| Place::open_report(Path::new(path))).transpose().map_err(wrong)?;
         // A file that is there already would end it at once.
         StopFile::watch(front.stop_file.as_deref(), &StopHandle::default(), language)?;
         let began_unix = machine::now_unix();

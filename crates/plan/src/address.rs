@@ -4,6 +4,7 @@ use std::fmt;
 
 use url::Url;
 
+use crate::secrets::percent_decoded;
 use crate::{PlanError, masked_url};
 
 /// What is at a URL.
@@ -75,6 +76,22 @@ impl Address {
             }
         }
         Ok(address)
+    }
+
+    /// A URL that says who somebody is, without that, and `name:password` as it is sent; `None` of another one, or where there is no
+    /// head to send it in.
+    pub(crate) fn without_user(text: &str) -> Option<(String, String)> {
+        let text = text.trim();
+        let (scheme, rest) = text.split_once("://").unwrap_or(("http", text));
+        let end = rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len());
+        let (user, host) = rest[..end].rsplit_once('@')?;
+        if user.is_empty() || scheme.eq_ignore_ascii_case("tcp") {
+            return None;
+        }
+        let bare = format!("{scheme}://{host}{}", &rest[end..]);
+        Self::parse(&bare).ok()?;
+        let user = percent_decoded(user);
+        Some((bare, if user.contains(':') { user } else { user + ":" }))
     }
 
     /// One of HTTP, read elsewhere.
@@ -162,6 +179,9 @@ const SCHEMES: [&str; 7] = ["http", "https", "grpc", "grpcs", "ws", "wss", "tcp"
 fn no_url(text: &str) -> Option<&'static str> {
     if ["/", "./", "../", "~/"].iter().any(|start| text.starts_with(start)) {
         return Some("it is a path and names no host");
+    }
+    if text.starts_with(['“', '”', '‘', '’', '「', '『']) {
+        return Some("it begins with a quotation mark of printed text");
     }
     let (scheme, rest) = text.split_once(':')?;
     let slashes = rest.bytes().take_while(|byte| b"/\\".contains(byte)).count();

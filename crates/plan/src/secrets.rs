@@ -45,6 +45,8 @@ const ENDINGS: [&str; 25] = [
 ];
 /// Or it is one of these.
 const WHOLE: [&str; 6] = ["auth", "xauth", "pass", "sig", "sid", "jwt"];
+/// In a query or a form these are too: elsewhere they mean many other things.
+const OF_QUERIES: [&str; 4] = ["key", "code", "session", "sas"];
 /// Longer than any name: what comes from a server may be anything.
 const NAME_BYTES_MAX: usize = 256;
 
@@ -62,8 +64,13 @@ pub fn is_secret_field(name: &str) -> bool {
     WHOLE.contains(&compact.as_str()) || ENDINGS.iter().any(|ending| compact.ends_with(ending))
 }
 
+/// The same of a name in a query or a form.
+fn is_secret_in_query(name: &str) -> bool {
+    OF_QUERIES.iter().any(|one| name.eq_ignore_ascii_case(one))
+}
+
 /// RFC 3986, 2.1.
-fn percent_decoded(text: &str) -> String {
+pub(crate) fn percent_decoded(text: &str) -> String {
     let bytes = text.as_bytes();
     let (mut out, mut at) = (Vec::with_capacity(bytes.len()), 0);
     while at < bytes.len() {

@@ -117,13 +117,39 @@ fn connection_says_what_is_meant() {
     assert_eq!(line(true, true).as_deref(), Some("Connection: close"));
 }
 
+/// As curl: who a URL names goes out as Basic, a flag goes before, and the URL is shown without it.
+#[test]
+fn who_a_url_names_is_sent_as_basic() {
+    let basic = |flags: &Flags| {
+        let request = request(flags);
+        let value = request.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("authorization"));
+        value.map(|(_, value)| String::from_utf8_lossy(value).into_owned())
+    };
+    for (url, wanted) in [
+        ("http://me:pw@a/x", "Basic bWU6cHc="),
+        ("me:pw@a:8080/x", "Basic bWU6cHc="),
+        ("http://me@a/", "Basic bWU6"),
+        // `m:e` and `p@w`.
+        ("http://m%3Ae:p%40w@a/", "Basic bTplOnBAdw=="),
+        ("http://me:p@w@a/", "Basic bWU6cEB3"),
+        ("ws://me:pw@a/", "Basic bWU6cHc="),
+    ] {
+        assert_eq!(basic(&flags(url)).as_deref(), Some(wanted), "{url}");
+        let plan = flags(url).plan().expect(url);
+        assert!(!plan.scenarios[0].target().url.contains("me"), "{url}");
+    }
+    let both = Flags { user: Some("he:x".to_owned()), ..flags("http://me:pw@a/") };
+    assert_eq!(basic(&both).as_deref(), Some("Basic aGU6eA=="));
+    assert_eq!(basic(&flags("http://a/x?mail=me@b")), None);
+}
+
 #[test]
 fn each_mistake_is_named() {
     let some = |text: &str| Some(text.to_owned());
     let cases: Vec<(Flags, &str)> = vec![
         (Flags::default(), "no URL"),
         (flags("htp://x"), "unknown scheme 'htp'"),
-        (Flags { insecure: true, ..flags("a") }, "--insecure needs an https://, wss:// or grpcs:// URL"),
+        (Flags { alpn: some("h2"), ..flags("a") }, "--alpn needs an https://, wss:// or grpcs:// URL"),
         (flags("tcp://h"), "'tcp://h' is not a TCP address"),
         (flags("tcp://h:1/path"), "is not a TCP address"),
         (flags("tcp://h:1"), "nothing to send"),
@@ -151,7 +177,7 @@ fn each_mistake_is_named() {
         (flags("http://"), "not a URL"),
         (flags("http://a:99999/"), "not a URL"),
         (flags("http://a:0/"), "port 0"),
-        (flags("http://me:secret@a/"), "name or password"),
+        (Flags { data: some("x"), no_answer: true, ..flags("tcp://me:secret@a:1") }, "name or password"),
         (Flags { connections: some("0"), ..flags("a") }, "-c wants a whole number from 1"),
         (Flags { connections: some("many"), ..flags("a") }, "not 'many'"),
         (Flags { requests: some("-5"), ..flags("a") }, "-n wants a whole number from 1"),

@@ -66,6 +66,19 @@ impl Tool {
         })
     }
 
+    /// The flags of it that are read, as they are written.
+    pub fn flags(self) -> Vec<&'static str> {
+        let table = match self {
+            Self::Wrk | Self::Wrk2 => &wrk::TABLE[..],
+            Self::Ab => &ab::TABLE,
+            Self::Hey => &hey::TABLE,
+            Self::Oha => &oha::TABLE,
+            Self::Webbench => &webbench::TABLE,
+            Self::GoStress => &gostress::TABLE,
+        };
+        table.iter().map(|opt| opt.id).collect()
+    }
+
     /// How it ends when its flags are wrong.
     pub fn usage_exit(self, fault: &ToolFault) -> u8 {
         match self {

@@ -17,9 +17,10 @@ impl Language {
 
     /// The language of a name; `None` when there is no such language.
     pub fn of_name(name: &str) -> Option<Self> {
-        match name {
+        let name = name.to_ascii_lowercase();
+        match name.split(['_', '-', '.', '@']).next()? {
             "en" => Some(Self::En),
-            "zh" => Some(Self::Zh),
+            "zh" | "cn" => Some(Self::Zh),
             _ => None,
         }
     }

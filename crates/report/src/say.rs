@@ -16,6 +16,7 @@ mod snapshot_error;
 mod system;
 mod take_error;
 mod threshold_error;
+mod wide;
 
 use driver::Chosen;
 use std::net::SocketAddr;

@@ -3,6 +3,8 @@
 mod known;
 mod tone;
 
+use std::time::Duration;
+
 use engine::{Known, Limit, ShardUse, Verdict};
 use figures::{Behind, Note, Quantile, Run};
 use metrics::{Judgement, Measure, Unit};
@@ -204,6 +206,14 @@ fn delays(verdict: &Verdict, language: Language) -> String {
     )
 }
 
+/// Nothing was answered, and no request had its time before the load was over: how long that is.
+fn waits_longer(run: &Run) -> Option<Duration> {
+    let scenario = run.plan.scenarios.get(run.verdict.scenario)?;
+    let longest = scenario.steps.iter().map(|step| step.timeout).max()?;
+    let is_all = run.tally.finished() == 0 && run.tally.unfinished() > 0;
+    (is_all && longest > run.wall.as_duration()).then_some(longest)
+}
+
 /// What shows that the target did not follow.
 fn signs(run: &Run, language: Language) -> Vec<String> {
     let (verdict, of) = (&run.verdict, run.limited());
@@ -220,6 +230,13 @@ fn signs(run: &Run, language: Language) -> Vec<String> {
         signs.push(pick(
             format!("users spent {share} of their time on requests that got none"),
             format!("用户有 {share} 的时间耗在没有响应的请求上"),
+        ));
+    }
+    if let Some(limit) = waits_longer(run) {
+        let limit = crate::format::span(limit);
+        signs.push(pick(
+            format!("each request is given {limit}, longer than the load: a shorter -t tells what the target does not answer"),
+            format!("每个请求的超时是 {limit}，比压测时间还长；把 -t 调短，才能看出哪些请求没有响应"),
         ));
     }
     let dropped = counts.dropped() - counts.dropped_by_generator();

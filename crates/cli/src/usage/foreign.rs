@@ -37,6 +37,8 @@ const LOOPS: Meant = Said(
 );
 const TIMES: Meant = Said("the timeout is -t TIME, the duration -z TIME", "超时是 -t 时间，持续时间是 -z 时间");
 
+const PORT: Meant = Said("the port stands in the URL: http://host:port/path", "端口写在 URL 里：http://主机:端口/路径");
+
 /// Names, and what they mean here.
 const TABLE: &[(&[&str], Meant)] = &[
     (&["--concurrency", "--concurrent", "--vus", "--users", "--clients", "--conns", "--parallel"], Flag("-c N")),
@@ -151,8 +153,15 @@ const TABLE: &[(&[&str], Meant)] = &[
 ];
 
 /// What a flag of somebody else is called here.
-pub(super) fn meant(flag: &str) -> Option<Meant> {
+pub(super) fn meant(flag: &str, command: &str) -> Option<Meant> {
     let name = flag.split_once('=').map_or(flag, |(name, _)| name);
+    if ["--port", "-p", "--bind", "--addr", "--address", "--host"].contains(&name) {
+        match command {
+            "serve" => return Some(Flag("--listen ADDRESS:PORT")),
+            "" | "run" if name == "--port" => return Some(PORT),
+            _ => {}
+        }
+    }
     TABLE.iter().find(|(names, _)| names.contains(&name)).map(|(_, meant)| *meant)
 }
 

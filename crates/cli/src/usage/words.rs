@@ -42,6 +42,22 @@ const COMMANDS: [&str; 26] = [
 /// Shorter words are near to anything.
 const NEAR_BYTES_MIN: usize = 3;
 
+/// Names of languages as locales write them: `--lang zh_CN.UTF-8` is `--lang zh`.
+pub(crate) fn plain_language(mut words: Vec<OsString>) -> Vec<OsString> {
+    let plain = |name: &str| Language::of_name(name).map(|language| language.pick("en", "zh"));
+    for place in 1..words.len() {
+        let word = words[place].to_string_lossy().into_owned();
+        if word == "--lang"
+            && let Some(name) = words.get(place + 1).and_then(|name| plain(&name.to_string_lossy()))
+        {
+            words[place + 1] = name.into();
+        } else if let Some(name) = word.strip_prefix("--lang=").and_then(plain) {
+            words[place] = format!("--lang={name}").into();
+        }
+    }
+    words
+}
+
 /// What is done before the command line is looked at as a whole.
 pub(crate) enum Early {
     /// It means this one.
@@ -144,6 +160,27 @@ pub(crate) fn say_bare_word(word: &str, language: Language) -> String {
     )
 }
 
+/// What is said of a file that exists and stands where a URL should.
+pub(crate) fn say_file(word: &str, language: Language) -> Option<String> {
+    let is_plain = !word.contains("://") && !word.starts_with(['[', ':']) && std::path::Path::new(word).is_file();
+    is_plain.then(|| {
+        let word = word.escape_debug().to_string();
+        let lower = word.to_ascii_lowercase();
+        if lower.ends_with(".yaml") || lower.ends_with(".yml") {
+            return language.pick(
+                format!("'{word}' is a file; a scenario is run by: onrush run {word}"),
+                format!("'{word}' 是文件；运行场景请写：onrush run {word}"),
+            );
+        }
+        language.pick(
+            format!(
+                "'{word}' is a file, not a URL; commands of curl in it: --curl {word}; a list of URLs: --urls {word}"
+            ),
+            format!("'{word}' 是文件，不是 URL；其中是 curl 命令：--curl {word}；是 URL 列表：--urls {word}"),
+        )
+    })
+}
+
 /// A flag that has taken the URL for its value, where no URL is left.
 pub(crate) fn taken_url(matches: &ArgMatches, language: Language) -> Option<String> {
     let (mode, matches) = match matches.subcommand() {
@@ -163,6 +200,13 @@ pub(crate) fn taken_url(matches: &ArgMatches, language: Language) -> Option<Stri
         schemes.iter().any(|scheme| lower.starts_with(scheme))
     })?;
     let shown = plan::masked_url(&value).escape_debug().to_string();
+    // So it is called where users are given as -c and each of them makes -n requests.
+    if flag == "user" {
+        return Some(language.pick(
+            format!("-u is NAME:PASSWORD here, and a URL has no flag: onrush ... {shown}; the command line of go-stress-testing runs as it is behind: onrush as go-stress-testing"),
+            format!("-u 在这里是 用户名:密码，URL 不需要参数名：onrush … {shown}；go-stress-testing 的命令行可以原样运行：onrush as go-stress-testing …"),
+        ));
+    }
     Some(language.pick(
         format!("--{flag} took '{shown}' for its value, so no URL is left; give --{flag} a value of its own"),
         format!("--{flag} 把 '{shown}' 当成了自己的值，因此没有 URL；请给 --{flag} 单独写一个值"),

@@ -132,6 +132,24 @@ const WORDS: &[Case] = &[
     (&["-F", "a=b", "ws://127.0.0.1:1/"], "--form needs", "--form 需要"),
     (&["hold", "--vus", "5", "ws://127.0.0.1:1/"], "see onrush hold --help", "详见 onrush hold --help"),
     (&["serve", "--prot", "80"], "see onrush serve --help", "详见 onrush serve --help"),
+    (&["serve", "--port", "80"], "here it is --listen ADDRESS:PORT", "在这里是 --listen"),
+    (&["--port", "80", URL], "the port stands in the URL", "端口写在 URL 里"),
+    (&["-c", "10", "-n", "5", "-u", URL], "onrush as go-stress-testing", "onrush as go-stress-testing"),
+    (&["stress", URL], "there is no command 'stress'; a load has none", "没有 'stress' 这个命令"),
+    (&["get", URL], "write -X GET http://127.0.0.1:1/", "请写 -X GET http://127.0.0.1:1/"),
+    (&["-n", "1", URL, "http://b/"], "two URLs, 'http://127.0.0.1:1/' and 'http://b/'", "有两个 URL"),
+    (&["-n", "1", "http://127.0.0.1:1/?q=a", "b"], "'b' stands behind the URL", "后面多出了 'b'"),
+    (&["--threshold", "p99", "<", "50ms", URL], "'<' stands alone", "'<' 单独成了一个词"),
+    (&["--no-keepalive=false", URL], "'--no-keepalive' is a switch and takes no value", "'--no-keepalive' 是开关"),
+    (&["-o", "report.html", URL], "a file is --html report.html", "写入文件请用 --html report.html"),
+    (&["-o", "report.json", URL], "a file is --json report.json", "写入文件请用 --json report.json"),
+    (&["Cargo.toml"], "'Cargo.toml' is a file, not a URL", "'Cargo.toml' 是文件，不是 URL"),
+    (&["--stages", "100:1s，200:1s", URL], "'，' is a full-width character, write ','", "请改为半角的 ','"),
+    (&["“http://127.0.0.1:1/”"], "begins with a quotation mark of printed text", "开头是中文引号"),
+    (&["sweep", "--vary", "c=0,2", URL], "-c wants", "-c 需要"),
+    (&["-z", "x", "--lang", "en_US.UTF-8", URL], "-z wants a time", "-z wants a time"),
+    (&["-z", "x", "--lang", "zh_CN.UTF-8", URL], "-z 需要", "-z 需要"),
+    (&["-z", "x", "--lang=cn", URL], "-z 需要", "-z 需要"),
 ];
 
 #[test]
@@ -139,6 +157,27 @@ fn words_in_the_wrong_place_are_asked_back() {
     for (words, english, chinese) in WORDS {
         check(&output(words), 2, english);
         check(&onrush(words).env("LANG", "zh_CN.UTF-8").output().expect("it starts"), 2, chinese);
+    }
+}
+
+/// What an input method types where plain characters are meant, and what is missing, below the text that has it.
+#[test]
+fn full_width_signs_in_thresholds_are_named() {
+    for (flag, text_of, english, chinese) in [
+        ("--threshold", "p99 ＜ 1s", "'＜' is a full-width character, write '<'", "'＜' 是全角字符，请改为半角的 '<'"),
+        ("--threshold", "failed / done < 1％", "'％' is a full-width", "'％' 是全角字符"),
+        ("--threshold", "p99 < 1s，abort", "'，' is a full-width", "'，' 是全角字符"),
+        ("--threshold", "p99（wait） < 1s", "'（' is a full-width", "'（' 是全角字符"),
+        ("--threshold", "“p99 < 1s”", "“ is a quotation mark", "“ 是中文引号"),
+        ("--goal", "p99", "as in p99 < 200ms", "例如 p99 < 200ms"),
+    ] {
+        let command: &[&str] = if flag == "--goal" { &["find-max"] } else { &[] };
+        let words = [command, &[flag, text_of, URL]].concat();
+        for (language, said) in [("C", english), ("zh_CN.UTF-8", chinese)] {
+            let ended = onrush(&words).env("LANG", language).output().expect("it starts");
+            let complaint = text(&ended.stderr);
+            assert!(ended.status.code() == Some(2) && complaint.contains(said), "{words:?}: {complaint}");
+        }
     }
 }
 

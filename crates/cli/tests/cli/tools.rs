@@ -465,6 +465,15 @@ fn the_name_of_the_program_is_enough() {
     let unknown = onrush(&["as", "siege", "x"]).output().expect("it starts");
     assert_eq!(unknown.status.code(), Some(2));
     assert!(text(&unknown.stderr).contains("supported are wrk, wrk2, ab, hey, oha, webbench, go-stress-testing"));
+    for (words, wanted) in [
+        (&["as"][..], "onrush as TOOL [flags of the tool] URL"),
+        (&["as", "--help"], "wrk, wrk2, ab, hey, oha, webbench, go-stress-testing"),
+        (&["as", "ab", "--help"], "-n"),
+        (&["as", "wrk", "-h"], "--latency"),
+    ] {
+        let ended = onrush(words).output().expect("it starts");
+        assert!(ended.status.success() && text(&ended.stdout).contains(wanted), "{words:?}: {ended:?}");
+    }
     for (words, code) in [
         (vec!["wrk", "--bogus"], 1),
         (vec!["ab", "-n"], 22),

@@ -21,7 +21,9 @@ fn mistakes_are_named() {
         (vec!["run"], 2, "no URL given", "没有给出 URL"),
         (vec!["htp://x"], 2, "unknown scheme 'htp'", "协议 'htp' 无法识别"),
         (vec!["tcp://x"], 2, "'tcp://x' is not a TCP address", "不是 TCP 地址"),
-        (vec!["-k", "a"], 2, "--insecure needs an https://, wss:// or grpcs:// URL", "--insecure 需要 https://"),
+        (vec!["--alpn", "h2", "a"], 2, "--alpn needs an https://, wss:// or grpcs:// URL", "--alpn 需要 https://"),
+        // Whoever trusts anybody may do so with a target that shows no certificate.
+        (vec!["-k", "-n", "1", &refused], 3, "connect-refused", "connect-refused"),
         (vec!["--streams", "5", "a"], 2, "--streams needs --http2", "--streams 需要同时给出 --http2"),
         (vec!["--http2", "--http1.1", "a"], 2, "--http1.1 and --http2 cannot", "--http1.1 和 --http2 不能"),
         (
@@ -52,7 +54,8 @@ fn mistakes_are_named() {
         (vec!["--foo", "a"], 2, "unknown flag '--foo'", "未知参数 '--foo'"),
         (vec!["--conections", "5", "a"], 2, "did you mean '--connections'", "是否想写 '--connections'"),
         (vec!["-c"], 2, "needs a value", "缺少值"),
-        (vec!["a", "b"], 2, "one URL", "一次只压测一个 URL"),
+        (vec!["a", "b"], 2, "there is no command 'a'", "没有 'a' 这个命令"),
+        (vec!["a.b", "c.d"], 2, "one is loaded at a time", "一次只压测一个"),
         (vec!["--conections", "5", "a"], 2, "'--connections'? see onrush", "'--connections'？详见 onrush"),
         (vec!["\u{2014}c", "5", "a"], 2, "write -c with a hyphen", "请改用连字符写成 -c"),
         (vec!["a", "\u{2014}c", "5"], 2, "write -c with a hyphen", "请改用连字符写成 -c"),

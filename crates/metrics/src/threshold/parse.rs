@@ -40,7 +40,7 @@ pub enum ThresholdFault {
     #[error("a parenthesis is missing here")]
     Parenthesis,
     /// There is no comparison.
-    #[error("a comparison is missing here: <, <=, > or >=")]
+    #[error("a comparison is missing here: <, <=, > or >=, as in p99 < 200ms")]
     Comparison,
     /// The number cannot be read.
     #[error("a number is missing here, or is out of range")]
@@ -207,7 +207,8 @@ fn read_subject(cursor: &mut Cursor<'_>) -> Result<Subject, ThresholdError> {
             return Ok(Subject::Time(statistic, Timed::Of(Measure::Response)));
         }
         if !cursor.take("(") {
-            return Err(cursor.wrong(ThresholdFault::Parenthesis));
+            // A percentile alone is one of response times: what is missing is what it should be.
+            return Err(cursor.wrong(ThresholdFault::Comparison));
         }
         cursor.skip_blanks();
         let start = cursor.at;

@@ -195,7 +195,7 @@ fn mistakes_have_their_place() {
         ("p101(wait) < 5ms", 0, Fault::Percentile),
         ("p50.(wait) < 5ms", 0, Fault::Percentile),
         ("p1e1(wait) < 5ms", 0, Fault::Percentile),
-        ("p99 5ms", 4, Fault::Parenthesis),
+        ("p99 5ms", 4, Fault::Comparison),
         ("p99(wait < 5ms", 9, Fault::Parenthesis),
         ("mistakes < 5", 0, Fault::Figure),
         ("failed / all < 5", 9, Fault::Counter),
@@ -426,8 +426,8 @@ fn words_of_others_are_understood() {
         ("errors<0.1%", "failed / done < 1%"),
         ("success > 99%", "succeeded / done"),
         ("timed_out < 1%", "timed_out / done"),
-        ("p95 200ms", "a parenthesis is missing"),
-        ("p95", "a parenthesis is missing"),
+        ("p95 200ms", "a comparison is missing"),
+        ("p95", "a comparison is missing here: <, <=, > or >=, as in p99 < 200ms"),
     ] {
         let error = Threshold::parse(text).expect_err(text).to_string();
         assert!(error.contains(part), "{text}: {error}");

@@ -37,6 +37,11 @@ pub(super) fn draft(flags: &Flags) -> Result<Draft, PlanError> {
 
 /// What was typed, value by value.
 fn values(flags: &Flags) -> Result<Draft, PlanError> {
+    if let Some((url, user)) = flags.url.as_deref().and_then(Address::without_user) {
+        // As curl: a flag goes before.
+        let user = flags.user.clone().or(Some(user));
+        return values(&Flags { url: Some(url), user, ..flags.clone() });
+    }
     let url = flags.url.as_deref().map(Address::parse).transpose()?;
     let scheme = url.as_ref().map_or(Scheme::Http, |url| url.scheme);
     if let Some(url) = url.as_ref().filter(|_| !flags.form.is_empty()) {

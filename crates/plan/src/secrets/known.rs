@@ -1,7 +1,7 @@
 //! Secrets by their values.
 
 use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
 
 use super::scan::secrets_in;
 use super::{MASK, is_secret_field, percent_decoded, user_of};
@@ -19,6 +19,29 @@ const SEARCHED_BYTES_MAX: usize = 64 * 1024;
 const MESSAGES_MAX: usize = 100;
 /// Flags of curl whose value says who somebody is.
 const FLAGS: [&str; 7] = ["-u", "--user", "-b", "--cookie", "--oauth2-bearer", "-U", "--proxy-user"];
+
+/// All ways to write a value in base64 (RFC 4648, 4 and 5), also as a part of a URL or a form.
+fn in_base64(value: &str) -> Vec<String> {
+    let plain = [&STANDARD, &STANDARD_NO_PAD, &URL_SAFE, &URL_SAFE_NO_PAD].map(|way| way.encode(value));
+    let percent = plain.clone().map(|form| url::form_urlencoded::byte_serialize(form.as_bytes()).collect::<String>());
+    let lower = percent.clone().map(|form| lower_percent(&form));
+    let mut all: Vec<String> = plain.into_iter().chain(percent).chain(lower).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// `%3D` as `%3d`, and nothing else.
+fn lower_percent(text: &str) -> String {
+    let mut left = 0;
+    let lower = |each: char| {
+        left = if each == '%' { 3_u8 } else { left };
+        let is_code = left > 0;
+        left = left.saturating_sub(1);
+        if is_code { each.to_ascii_lowercase() } else { each }
+    };
+    text.chars().map(lower).collect()
+}
 
 /// The value of a flag that is written in one word with it.
 fn joined<'a>(word: &'a str, flag: &str) -> Option<&'a str> {
@@ -107,9 +130,10 @@ impl Known {
         let percent = form.replace('+', "%20");
         let lower = percent.to_ascii_lowercase();
         // Somebody has said that it is one: less is enough to tell it.
-        for form in [value, &form, &percent, &lower, &quoted[1..quoted.len() - 1], &STANDARD.encode(value)] {
+        let plain = [value, &form, &percent, &lower, &quoted[1..quoted.len() - 1]].map(str::to_owned);
+        for form in plain.into_iter().chain(in_base64(value)) {
             if form.len() >= NAMED_BYTES_MIN && self.values.len() < VALUES_MAX {
-                self.values.push(form.to_owned());
+                self.values.push(form);
             }
         }
     }
@@ -170,7 +194,7 @@ impl Known {
         for text in [text.to_owned(), percent_decoded(text)] {
             let password = text.split_once(':').map_or(text.as_str(), |(_, password)| password);
             self.take(password);
-            self.take(&STANDARD.encode(&text));
+            in_base64(&text).iter().for_each(|form| self.take(form));
         }
         self.take_cookies(text);
     }

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::is_secret_field;
+use super::{is_secret_field, is_secret_in_query};
 
 /// Signs between a name and what joins it to its value: `user[password]`, `\"token\"`.
 const CLOSING_MAX: usize = 8;
@@ -29,7 +29,9 @@ pub(super) fn secrets_in(text: &str) -> Vec<Range<usize>> {
             continue;
         }
         let end = at + bytes[at..].iter().take_while(|byte| is_of_name(**byte)).count();
-        let value = is_secret_field(&text[at..end]).then(|| value_behind(bytes, at, end)).flatten();
+        let name = &text[at..end];
+        let is_secret = is_secret_field(name) || is_secret_in_query(name) && is_in_query(bytes, at, end);
+        let value = is_secret.then(|| value_behind(bytes, at, end)).flatten();
         at = match value.filter(|value| !value.is_empty()) {
             Some(value) => {
                 let next = value.end;
@@ -40,6 +42,18 @@ pub(super) fn secrets_in(text: &str) -> Vec<Range<usize>> {
         };
     }
     found
+}
+
+/// The name is that of a field of a query, or of a form.
+fn is_in_query(bytes: &[u8], start: usize, end: usize) -> bool {
+    if bytes.get(end) != Some(&b'=') {
+        return false;
+    }
+    match start.checked_sub(1) {
+        Some(before) => matches!(bytes[before], b'?' | b'&'),
+        // The first field of a form has none before it, and others behind.
+        None => bytes[end..].iter().take_while(|byte| !byte.is_ascii_whitespace()).any(|byte| *byte == b'&'),
+    }
 }
 
 fn is_of_name(byte: u8) -> bool {

@@ -1,3 +1,5 @@
+use base64::Engine as _;
+
 use super::*;
 
 #[test]
@@ -235,4 +237,42 @@ fn values_that_are_known_are_hidden_anywhere() {
     // What is short is no more than a word, and what is no secret stays.
     let known = Known::of_words(["-H", "Cookie: a=1", "-H", "Accept: application/json", "http://h/?page=secret3"]);
     assert_eq!(known.hide("1 secret3 application/json"), "1 secret3 application/json");
+}
+
+/// In a query or a form some names are secret that elsewhere say other things.
+#[test]
+fn names_of_queries_tell_secrets() {
+    for (text, meant) in [
+        ("https://h/f?code=abcdefgh==&x=1", "https://h/f?code=***&x=1"),
+        ("/f?x=1&key=AIzaSy123", "/f?x=1&key=***"),
+        ("GET /cb?session=s1&sas=t0 HTTP/1.1", "GET /cb?session=***&sas=*** HTTP/1.1"),
+        ("Code=one&grant=two", "Code=***&grant=two"),
+        ("{\"code\": 200, \"key\": \"id\"}", "{\"code\": 200, \"key\": \"id\"}"),
+        ("code=500", "code=500"),
+        ("code: 500, key: name", "code: 500, key: name"),
+        ("?zipcode=1&monkey=2&keys=3&sessions=4", "?zipcode=1&monkey=2&keys=3&sessions=4"),
+    ] {
+        assert_eq!(masked(text), meant);
+    }
+}
+
+/// However a value is written in base64, it is hidden.
+#[test]
+fn values_in_base64_are_hidden() {
+    // One of each length of a rest, and one whose base64 has + and /.
+    for value in ["tokentokenXYZ1", "tokentokenXYZ", "tokentokenXYZ12", "??>>~~??>>~~x"] {
+        let known = Known::of_values([value]);
+        let standard = base64::engine::general_purpose::STANDARD.encode(value);
+        let safe = base64::engine::general_purpose::URL_SAFE.encode(value);
+        for form in [&standard, &safe] {
+            let bare = form.trim_end_matches('=').to_owned();
+            let percent = |form: &str| form.replace('=', "%3D").replace('+', "%2B").replace('/', "%2F");
+            let all = [form.clone(), bare.clone(), percent(form), percent(&bare)];
+            let lower = all.clone().map(|form| form.replace("%3D", "%3d").replace("%2B", "%2b").replace("%2F", "%2f"));
+            for written in all.iter().chain(&lower) {
+                let hidden = known.hide(&format!("/x?b={written}&c=1"));
+                assert_eq!(hidden, "/x?b=***&c=1", "{value}: {written}");
+            }
+        }
+    }
 }

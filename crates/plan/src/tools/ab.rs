@@ -46,7 +46,7 @@ pub struct AbSettings {
     pub path: String,
 }
 
-const TABLE: [Opt; 40] = [
+pub(super) const TABLE: [Opt; 40] = [
     value("-n", ""),
     value("-c", ""),
     value("-t", ""),

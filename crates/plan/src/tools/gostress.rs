@@ -52,7 +52,7 @@ pub struct GoStressSettings {
     pub max_connections: u64,
 }
 
-const TABLE: [Opt; 17] = [
+pub(super) const TABLE: [Opt; 17] = [
     value("-c", ""),
     value("-n", ""),
     value("-d", ""),

@@ -19,7 +19,7 @@ pub struct HeySettings {
     pub request: String,
 }
 
-const TABLE: [Opt; 23] = [
+pub(super) const TABLE: [Opt; 23] = [
     value("-n", ""),
     value("-c", ""),
     value("-q", ""),

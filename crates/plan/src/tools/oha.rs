@@ -37,7 +37,7 @@ pub struct OhaSettings {
     pub aborts: bool,
 }
 
-const TABLE: [Opt; 51] = [
+pub(super) const TABLE: [Opt; 52] = [
     value("-n", ""),
     value("-c", ""),
     value("-p", ""),
@@ -89,6 +89,7 @@ const TABLE: [Opt; 51] = [
     value("-o", "--output"),
     value("-u", "--time-unit"),
     value("--output-format", ""),
+    switch("-j", "--json"),
 ];
 /// Those that are refused, or mean a different run.
 const MORE: [&str; 6] = ["--stats-success-breakdown", "--db-url", "--debug", "--help", "-h", "--version"];
@@ -215,7 +216,7 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
         "h" => Ok("h"),
         other => Err(ToolFault::Value { flag: "-u", value: other.to_owned(), wanted: "ns, us, ms, s, m or h" }),
     });
-    let format = match given.last("--output-format").unwrap_or("text") {
+    let format = match given.last("--output-format").unwrap_or(if given.has("-j") { "json" } else { "text" }) {
         "text" => OhaFormat::Text,
         "json" => OhaFormat::Json,
         "csv" => OhaFormat::Csv,

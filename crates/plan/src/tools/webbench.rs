@@ -19,7 +19,7 @@ pub struct WebbenchSettings {
     pub reloads: bool,
 }
 
-const TABLE: [Opt; 16] = [
+pub(super) const TABLE: [Opt; 16] = [
     switch("-f", "--force"),
     switch("-r", "--reload"),
     value("-t", "--time"),

@@ -26,7 +26,7 @@ pub struct WrkSettings {
     pub is_wrk2: bool,
 }
 
-const TABLE: [Opt; 15] = [
+pub(super) const TABLE: [Opt; 15] = [
     value("-c", "--connections"),
     value("-d", "--duration"),
     value("-t", "--threads"),

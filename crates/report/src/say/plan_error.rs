@@ -2,6 +2,7 @@
 
 use plan::{CurlFault, DataIs, Need, PlanError, Remedy, StageFault, UrlsFault};
 
+use super::wide::{plain_of, wide};
 use crate::Language;
 use crate::format::count;
 
@@ -15,16 +16,13 @@ pub fn plan_error(error: &PlanError, language: Language) -> String {
 
 /// What an input method for Chinese types is hard to tell from what is meant: it is named. Nothing else in English is as wide.
 fn wide_in(english: &str, language: Language) -> String {
-    let plain = |wide: char| char::from_u32(u32::from(wide) - 0xFEE0).filter(|plain| plain.is_ascii_graphic());
     let is_meant = |plain: char| plain.is_ascii_alphanumeric() || "-:/.%=@_".contains(plain);
-    let mut wides = english.chars().filter(|each| ('！'..='～').contains(each));
-    let found = wides.find_map(|wide| plain(wide).filter(|plain| is_meant(*plain)).map(|plain| (wide, plain)));
-    found.map_or(String::new(), |(wide, plain)| {
-        language.pick(
-            format!("; '{wide}' is a full-width character, write '{plain}'"),
-            format!("；'{wide}' 是全角字符，请改为半角的 '{plain}'"),
-        )
-    })
+    let is_plain = |place: usize| english[..place].chars().next_back().is_some_and(|each| each.is_ascii_alphanumeric());
+    // A comma between words of a text is one; between numbers and names it is none.
+    let is_wrong =
+        |(place, each): &(usize, char)| plain_of(*each).is_some_and(|it| is_meant(it) || it == ',' && is_plain(*place));
+    let found = english.char_indices().find(is_wrong);
+    found.and_then(|(_, each)| wide(each, language)).unwrap_or_default()
 }
 
 fn share(flag: &str, value: &str) -> String {

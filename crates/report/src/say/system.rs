@@ -23,11 +23,13 @@ fn numbers_in(text: &str) -> Vec<i32> {
 /// What libraries say of URLs, JSON and patterns.
 const LIBRARIES: &[(&str, &str)] = &[
     ("relative URL without a base", "缺少协议和主机"),
+    ("a file is there that is no report of onrush", "那里已有别的文件，不是 onrush 的报告"),
     ("nobody reads this pipe", "没有程序在读取这个管道"),
     ("two reports would go into it", "两份报告会写入同一个文件"),
     ("at position ", "位置 "),
     (", parser error", "，语法错误"),
     ("：error: ", "："),
+    ("it begins with a quotation mark of printed text", "开头是中文引号，请去掉或改用英文引号"),
     ("it is a path and names no host", "这是路径，没有主机"),
     ("exactly two slashes stand behind the scheme", "协议后应为两个斜杠 //"),
     ("invalid international domain name", "国际化域名无效"),

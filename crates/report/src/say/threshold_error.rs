@@ -8,9 +8,12 @@ use crate::Language;
 /// Three lines: what is wrong, the text, and a mark below the place.
 pub fn threshold_error(error: &ThresholdError, language: Language) -> String {
     let fault = threshold_fault(error.fault, language);
+    // What is wrong may be a number, and the sign behind it.
+    let behind = error.text.chars().skip(error.column).find(|each| !each.is_ascii_alphanumeric());
+    let wide = behind.and_then(|each| super::wide::wide(each, language)).unwrap_or_default();
     let before: String = error.text.chars().take(error.column).collect();
     // A Chinese character is two columns wide.
-    format!("--threshold: {fault}\n  {}\n  {}^", error.text, " ".repeat(before.width()))
+    format!("--threshold: {fault}{wide}\n  {}\n  {}^", error.text, " ".repeat(before.width()))
 }
 
 /// What is wrong, in one line.
@@ -30,7 +33,7 @@ pub(super) fn in_chinese(fault: ThresholdFault) -> String {
         }
         ThresholdFault::Counter => "这里缺少计数，如 failed 或 done".to_owned(),
         ThresholdFault::Parenthesis => "这里缺少括号".to_owned(),
-        ThresholdFault::Comparison => "这里缺少比较符：<、<=、> 或 >=".to_owned(),
+        ThresholdFault::Comparison => "这里缺少比较符：<、<=、> 或 >=，例如 p99 < 200ms".to_owned(),
         ThresholdFault::Number => "这里缺少数字，或数字超出范围".to_owned(),
         ThresholdFault::GrpcStatus => "这里缺少 gRPC 状态，如 UNAVAILABLE 或 14".to_owned(),
         ThresholdFault::TimeUnit => "时间需要单位：us、ms 或 s".to_owned(),

@@ -1,0 +1,62 @@
+//! A proxy that the environment names: it is not used, and whoever set it is told.
+
+use plan::Target;
+use report::Language;
+
+/// The variables that name one, by scheme, as curl reads them.
+const OF_HTTP: [&str; 3] = ["http_proxy", "all_proxy", "ALL_PROXY"];
+const OF_TLS: [&str; 4] = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];
+const EXCEPTIONS: [&str; 2] = ["no_proxy", "NO_PROXY"];
+
+/// The variable of a proxy through which other programs would reach this host.
+fn named(host: &str, is_tls: bool, variable: impl Fn(&str) -> Option<String>) -> Option<&'static str> {
+    let host = host.trim_matches(['[', ']']);
+    let is_here = host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
+    let except = EXCEPTIONS.into_iter().find_map(&variable).unwrap_or_default();
+    let is_except = except
+        .split(',')
+        .map(|one| one.trim().trim_start_matches('.'))
+        .filter(|one| !one.is_empty())
+        .any(|one| one == "*" || host == one || host.strip_suffix(one).is_some_and(|before| before.ends_with('.')));
+    let names: &[&'static str] = if is_tls { &OF_TLS } else { &OF_HTTP };
+    let name = names.iter().copied().find(|name| variable(name).is_some_and(|value| !value.is_empty()));
+    name.filter(|_| !is_here && !is_except)
+}
+
+/// What is said of a proxy that is not used for any of these.
+pub(crate) fn say_unused<'a>(targets: impl IntoIterator<Item = &'a Target>, language: Language) -> Option<String> {
+    let of = |target: &Target| named(&target.host, target.tls.is_some(), |name| std::env::var(name).ok());
+    let name = targets.into_iter().find_map(of)?;
+    Some(language.pick(
+        format!("onrush: {name} is set, and not used: the load goes to the target itself"),
+        format!("onrush：设置了 {name}，但不使用代理：直接压测目标"),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_proxy_is_named_where_others_would_use_it() {
+        let of = |host: &str, is_tls: bool, set: &[(&str, &str)]| {
+            let found = |name: &str| set.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+            named(host, is_tls, found)
+        };
+        let both = [("http_proxy", "http://p:1"), ("HTTPS_PROXY", "http://p:2")];
+        assert_eq!(of("site.example", false, &both), Some("http_proxy"));
+        assert_eq!(of("site.example", true, &both), Some("HTTPS_PROXY"));
+        assert_eq!(of("10.0.0.1", true, &[("ALL_PROXY", "socks5://p")]), Some("ALL_PROXY"));
+        // As with curl: a server may set the other one by a header.
+        assert_eq!(of("site.example", false, &[("HTTP_PROXY", "http://p:1")]), None);
+        for host in ["localhost", "127.0.0.1", "127.3.2.1", "[::1]"] {
+            assert_eq!(of(host, false, &both), None, "{host}");
+        }
+        for except in ["*", "site.example", ".example", "a, example"] {
+            let set = [both[0], ("no_proxy", except)];
+            assert_eq!(of("site.example", false, &set), None, "{except}");
+            assert_eq!(of("site.example.org", false, &set).is_none(), except == "*", "{except}");
+        }
+        assert_eq!(of("site.example", false, &[("http_proxy", "")]), None);
+    }
+}
