@@ -112,8 +112,8 @@ impl World {
                 counts[Counter::Carried] += 1;
             }
         }
-        // Those that wait for a connection are counted when they get it.
-        let untried = self.untried();
+        // Those that wait for a connection, or for a look at it, are counted when they get it.
+        let untried = self.untried() + self.looking();
         let counts = &mut self.seen.counts;
         counts[Counter::Attempts] -= untried;
         for key in self.ledger.attempts.keys().collect::<Vec<_>>() {

@@ -16,6 +16,8 @@ use crate::user::View;
 /// What the machine made of some bytes.
 enum Heard {
     NeedMore,
+    /// The server wants the body that was held back.
+    Called,
     Answered { is_clean: bool },
     Broken(Failure),
 }
@@ -121,6 +123,7 @@ impl World {
         match phase {
             Phase::Answer { attempt } => match self.hear(attempt, bytes, at) {
                 Heard::NeedMore => {}
+                Heard::Called => self.send_body(attempt, sockets),
                 Heard::Answered { is_clean } => self.end_answer(attempt, is_clean, at, sockets),
                 Heard::Broken(failure) => {
                     self.count_last_sent(attempt, sockets);
@@ -146,7 +149,7 @@ impl World {
     fn hear(&mut self, key: Key, bytes: &[u8], at: Nanos) -> Heard {
         let Some(attempt) = self.ledger.attempts.find(key) else { return Heard::NeedMore };
         attempt.first_byte = attempt.first_byte.min(at);
-        let mut rest = bytes;
+        let (mut rest, mut is_called) = (bytes, false);
         loop {
             match attempt.line.read(rest, &mut self.pool.heads) {
                 Ok((taken, said)) => {
@@ -156,7 +159,10 @@ impl World {
                         attempt.keep_answer(read, &said);
                     }
                     match said {
-                        Said::Interim { .. } => attempt.forget_head(),
+                        Said::Interim { is_continue, .. } => {
+                            attempt.forget_head();
+                            is_called |= is_continue && attempt.holds_body;
+                        }
                         Said::Head { head: Head::Http1(head), .. } => {
                             attempt.head = Some(head);
                             if attempt.kept.is_some() {
@@ -169,6 +175,7 @@ impl World {
                         }
                         Said::End { .. } => return Heard::Answered { is_clean: rest.is_empty() },
                         // Nothing else is said of HTTP/1.
+                        _ if is_called => return Heard::Called,
                         _ => return Heard::NeedMore,
                     }
                 }

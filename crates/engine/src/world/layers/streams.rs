@@ -249,7 +249,7 @@ impl World {
     fn hear_shared<S: Sockets>(&mut self, socket: Socket, said: &Said<'_>, at: Nanos, sockets: &mut S) {
         match *said {
             Said::Room => self.resume(socket),
-            Said::Interim { tag, fields } => {
+            Said::Interim { tag, fields, .. } => {
                 self.hear_first(Key::from_bits(tag), at);
                 if let (Some(attempt), Some(fields)) = (self.ledger.attempts.find(Key::from_bits(tag)), fields) {
                     attempt.record_fields(PartKind::Head, fields);
