@@ -234,6 +234,8 @@ pub struct Step {
     pub connect_timeout: Duration,
     /// The connection is used again for the next exchange of the same user.
     pub keep_alive: bool,
+    /// A request whose connection, which was kept, ended before its answer goes out once more where that does no harm.
+    pub retries: bool,
 }
 
 impl Step {

@@ -105,6 +105,7 @@ impl World {
             }
             counts[Counter::Attempts] += 1 + u64::from(exchange.tries);
             counts[Counter::Reconnects] += u64::from(exchange.tries);
+            counts[Counter::BegunBefore] += u64::from(exchange.begun);
             if std::mem::replace(&mut exchange.is_measured, true) {
                 counts[Counter::Started] += 1;
                 counts[Counter::Redirects] += u64::from(self.ledger.steps.is_hop(exchange.step));

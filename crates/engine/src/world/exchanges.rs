@@ -17,6 +17,7 @@ use super::layers::Links;
 use super::phase::Phase;
 use super::step::{PreparedStep, Wants};
 use super::{Deadline, World};
+pub(super) use again::Again;
 use crate::faults;
 use crate::slab::Key;
 use crate::user::View;
@@ -35,6 +36,8 @@ pub(crate) struct Exchange {
     pub(crate) taken_up: Nanos,
     /// Earlier tries: on a connection that was stale, or that took no more requests.
     pub(crate) tries: u8,
+    /// Those of them that the server may have begun.
+    pub(crate) begun: u8,
     /// How often it went to another connection before it was sent.
     pub(crate) moves: u8,
     /// It goes to another connection now: no attempt more.
@@ -53,6 +56,8 @@ pub(crate) struct Attempt {
     pub(crate) sent: Nanos,
     /// Never, until a byte of the answer comes.
     pub(crate) first_byte: Nanos,
+    /// When its peer ended the connection; never, unless it is not known yet whether the request was taken.
+    pub(crate) ended: Nanos,
     pub(crate) deadline: Nanos,
     /// What is spoken for it, of HTTP/1.
     pub(crate) line: Http1,
@@ -104,6 +109,7 @@ impl Exchange {
             intended,
             taken_up,
             tries: 0,
+            begun: 0,
             moves: 0,
             is_moved: false,
             is_measured: intended >= counts_from,
@@ -278,6 +284,7 @@ impl World {
             socket,
             sent: Nanos::NEVER,
             first_byte: Nanos::NEVER,
+            ended: Nanos::NEVER,
             deadline: Nanos::NEVER,
             line: Http1::default(),
             head: None,
@@ -332,6 +339,9 @@ impl World {
         if attempt.stream != 0 && !attempt.was_sent() {
             // It got a stream meanwhile, and leaves at the end of this turn: its time begins then.
             return;
+        }
+        if attempt.ended != Nanos::NEVER {
+            return self.look_whether_taken(key, now, sockets);
         }
         if attempt.holds_body && self.sends_body_late(key, now, sockets) {
             return;

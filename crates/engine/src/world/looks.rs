@@ -10,6 +10,9 @@ use pacing::Nanos;
 use super::World;
 use crate::slab::Key;
 
+/// Under load a driver may never tell all that is there: then nobody waits for more looks than this.
+const LOOKS_MAX: u64 = 4;
+
 /// Exchanges that wait for a look.
 #[derive(Default)]
 pub(super) struct Looks {
@@ -53,19 +56,22 @@ impl World {
 
     /// Those for which the sockets have been read go out, on another connection where theirs has ended.
     fn send_looked<S: Sockets>(&mut self, sockets: &mut S) {
-        // They are in the order of their waits.
-        let wait = self.instants.waits;
-        let due = self.ledger.looks.waiting.iter().take_while(|(_, since)| *since < wait).count();
-        let mut waiting = std::mem::take(&mut self.ledger.looks.waiting);
-        let rest = waiting.split_off(due);
-        for (key, _) in waiting {
-            self.ledger.looks.has_looked = Some(key);
-            self.try_exchange(key, sockets);
+        for (key, since) in std::mem::take(&mut self.ledger.looks.waiting) {
+            if self.is_looked_at(key, since) {
+                self.ledger.looks.has_looked = Some(key);
+                self.try_exchange(key, sockets);
+            } else {
+                self.ledger.looks.waiting.push((key, since));
+            }
         }
         self.ledger.looks.has_looked = None;
-        // What came to wait meanwhile came later.
-        let late = std::mem::replace(&mut self.ledger.looks.waiting, rest);
-        self.ledger.looks.waiting.extend(late);
+    }
+
+    /// All that had come when an exchange was taken up has been read.
+    fn is_looked_at(&mut self, key: Key, since: u64) -> bool {
+        let (looks, read_until) = (self.instants.waits - since, self.instants.read_until);
+        let Some(exchange) = self.ledger.exchanges.find(key) else { return true };
+        looks > 0 && (read_until >= exchange.taken_up || looks >= LOOKS_MAX)
     }
 
     /// Measured exchanges that wait so, and whose attempt will be counted.

@@ -72,6 +72,8 @@ pub(crate) struct PreparedStep {
     pub(super) kind: RequestKind,
     /// It may go out twice (RFC 9110 9.2.2).
     pub(super) is_repeatable: bool,
+    /// It goes out once more when a connection that was kept has ended before its answer.
+    pub(super) retries: bool,
     /// Its body waits for a word of the server (RFC 9110 10.1.1).
     pub(super) expects_word: bool,
     pub(super) keep_alive: bool,
@@ -134,6 +136,7 @@ impl PreparedStep {
             http2,
             kind: RequestKind::of(&request.method),
             is_repeatable: step.call.is_none() && step.talk.is_none() && request.is_idempotent(),
+            retries: step.retries,
             expects_word: request.expects_word(),
             keep_alive: step.keep_alive && request.asks_to_stay(),
             timeout: step.timeout.into(),
@@ -172,6 +175,7 @@ impl PreparedStep {
             http2: speaks_http2.then(|| over_http2(number, request, &request.body, target)),
             kind: RequestKind::of(&request.method),
             is_repeatable: self.call.is_none() && self.talk.is_none() && request.is_idempotent(),
+            retries: self.retries,
             expects_word: request.expects_word(),
             keep_alive: self.keep_alive,
             timeout: self.timeout,

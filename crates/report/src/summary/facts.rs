@@ -189,11 +189,7 @@ fn connections_in_words(run: &Run, language: Language) -> String {
         ));
     }
     if counts.reconnects() > 0 {
-        let reconnects = count(counts.reconnects());
-        parts.push(language.pick(
-            format!("{reconnects} requests sent again (the server had not accepted them)"),
-            format!("重发 {reconnects} 个请求（服务端并未接收）"),
-        ));
+        parts.push(sent_again(counts, language));
     }
     if counts.unsolicited() > 0 {
         let unsolicited = count(counts.unsolicited());
@@ -203,6 +199,20 @@ fn connections_in_words(run: &Run, language: Language) -> String {
         ));
     }
     parts.join(language.pick(", ", "，"))
+}
+
+/// Requests that went out twice, as whoever compares them with a server's own log wants to know.
+fn sent_again(counts: &Tally, language: Language) -> String {
+    let (again, begun) = (count(counts.reconnects()), counts.begun_before());
+    let (en, zh) = match begun {
+        0 => ("the server had not accepted them".to_owned(), "服务端并未接收".to_owned()),
+        begun => {
+            let begun = count(begun);
+            (format!("the server may have begun {begun} of them before"), format!("其中 {begun} 个服务端此前可能已开始处理"))
+        }
+    };
+    let unit = if counts.reconnects() == 1 { "request" } else { "requests" };
+    language.pick(format!("{again} {unit} sent again ({en})"), format!("重发 {again} 个请求（{zh}）"))
 }
 
 /// The passes through several steps, each by how it ended.

@@ -234,7 +234,7 @@ impl World {
         let (streams, waiting) = layers.take_attempts();
         sockets.shutdown(socket);
         self.await_close(socket, at, sockets);
-        self.end_streams(streams, u64::MAX, failure, at, sockets);
+        self.end_streams(streams, None, failure, at, sockets);
         for key in waiting {
             self.retry(key, failure, at, sockets);
         }
