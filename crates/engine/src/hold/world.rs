@@ -214,7 +214,8 @@ impl World {
         let count = segment.count_of_first(job.connections) as u32;
         let templates = job.talk.iter().flat_map(PreparedTalk::all_frames).map(|frame| sockets.register(frame.clone()));
         let templates = templates.collect();
-        let frame_bytes = job.talk.iter().flat_map(PreparedTalk::all_frames).map(|frame| frame.len()).max().unwrap_or(0);
+        let frame_bytes =
+            job.talk.iter().flat_map(PreparedTalk::all_frames).map(|frame| frame.len()).max().unwrap_or(0);
         let is_http = job.talk.is_none();
         let request = is_http.then(|| sockets.register(job.step.request_bytes().clone()));
         Self {

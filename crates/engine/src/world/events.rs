@@ -19,7 +19,9 @@ enum Heard {
     NeedMore,
     /// The server wants the body that was held back.
     Called,
-    Answered { is_clean: bool },
+    Answered {
+        is_clean: bool,
+    },
     Broken(Failure),
 }
 

@@ -17,10 +17,10 @@ use super::layers::Links;
 use super::phase::Phase;
 use super::step::{PreparedStep, Wants};
 use super::{Deadline, World};
-pub(super) use again::Again;
 use crate::faults;
 use crate::slab::Key;
 use crate::user::View;
+pub(super) use again::Again;
 
 /// A request of more bytes than one segment takes is sent without waiting for acknowledgements.
 const ONE_SEGMENT_BYTES: usize = 1_200;

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use metrics::{SAMPLE_BODY_BYTES_MAX, SeriesId};
 use pacing::Nanos;
 use plan::{
-    Call, Checks, Keeps, Making, MessageTypes, Needs, NotFilled, Protocol, Request, Scope, Shape, Step,
-    Target,
+    Call, Checks, Keeps, Making, MessageTypes, Needs, NotFilled, Protocol, Request, Scope, Shape, Step, Target,
 };
 use wire::grpc;
 use wire::http1::RequestKind;

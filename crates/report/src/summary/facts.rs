@@ -208,7 +208,10 @@ fn sent_again(counts: &Tally, language: Language) -> String {
         0 => ("the server had not accepted them".to_owned(), "服务端并未接收".to_owned()),
         begun => {
             let begun = count(begun);
-            (format!("the server may have begun {begun} of them before"), format!("其中 {begun} 个服务端此前可能已开始处理"))
+            (
+                format!("the server may have begun {begun} of them before"),
+                format!("其中 {begun} 个服务端此前可能已开始处理"),
+            )
         }
     };
     let unit = if counts.reconnects() == 1 { "request" } else { "requests" };

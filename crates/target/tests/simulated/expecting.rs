@@ -113,10 +113,8 @@ fn nothing_waits_that_does_not_ask_to() {
 /// The time of a request runs from its head on, and ends it also while the body waits.
 #[test]
 fn a_timeout_that_is_shorter_ends_the_waiting() {
-    let (finished, came) = play(Word::Goes(b""), &["Expect: 100-continue"], |flags| Flags {
-        timeout: Some("300ms".to_owned()),
-        ..flags
-    });
+    let (finished, came) =
+        play(Word::Goes(b""), &["Expect: 100-continue"], |flags| Flags { timeout: Some("300ms".to_owned()), ..flags });
     let counts = &finished.total.counts;
     assert_eq!((counts.failed(), came.len() as u64), (REQUESTS, REQUESTS));
     let service = finished.total.class(Class::TimedOut).of(Measure::Service).max().expect("some");

@@ -22,7 +22,9 @@ const REFUSAL_FIRST: Nanos = Nanos::from_millis(1);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::world) enum Again {
     /// It does. `was_begun`: the server may have begun it.
-    Now { was_begun: bool },
+    Now {
+        was_begun: bool,
+    },
     /// It does when the peer refuses it.
     Perhaps,
     Never,
