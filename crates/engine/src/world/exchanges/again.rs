@@ -120,7 +120,7 @@ impl World {
         let (socket, ended) = (attempt.socket, attempt.ended);
         let waited = now.since(ended);
         match self.whether_again(key, sockets) {
-            Again::Perhaps if waited < REFUSAL_WAIT => return self.arm(key, now + waited.max(REFUSAL_FIRST)),
+            Again::Perhaps if waited < REFUSAL_WAIT => self.arm(key, now + waited.max(REFUSAL_FIRST)),
             again => {
                 self.count_last_sent(key, sockets);
                 self.close(socket, sockets);
