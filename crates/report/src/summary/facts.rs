@@ -230,3 +230,36 @@ fn iterations_in_words(iterations: &Iterations, language: Language) -> String {
     }
     line
 }
+
+#[cfg(test)]
+mod tests {
+    use metrics::Counter;
+
+    use super::*;
+
+    #[test]
+    fn requests_that_went_out_twice_are_told_with_what_the_server_may_have_begun() {
+        let cases = [
+            (1, 0, "1 request sent again (the server had not accepted them)", "重发 1 个请求（服务端并未接收）"),
+            (
+                2_000,
+                0,
+                "2,000 requests sent again (the server had not accepted them)",
+                "重发 2,000 个请求（服务端并未接收）",
+            ),
+            (
+                7,
+                3,
+                "7 requests sent again (the server may have begun 3 of them before)",
+                "重发 7 个请求（其中 3 个服务端此前可能已开始处理）",
+            ),
+        ];
+        for (again, begun, english, chinese) in cases {
+            let mut tally = Tally::default();
+            tally.counters[Counter::Reconnects] = again;
+            tally.counters[Counter::BegunBefore] = begun;
+            assert_eq!(sent_again(&tally, Language::En), english);
+            assert_eq!(sent_again(&tally, Language::Zh), chinese);
+        }
+    }
+}
