@@ -44,7 +44,6 @@ pub(crate) enum Command {
         fail_if: Vec<String>,
         is_json: bool,
     },
-    /// The page of runs.
     Web(WatchArgs),
     Ctl(CtlArgs),
     FindMax(Box<FindMaxArgs>),
@@ -154,6 +153,7 @@ impl Given<'_> {
             connect_timeout: self.text("connect-timeout"),
             grace: self.text("grace"),
             no_keepalive: self.has("no-keepalive"),
+            no_retry: self.has("no-retry"),
             http10: self.has("http1.0"),
             http11: self.has("http1.1"),
             http2: self.has("http2"),

@@ -309,10 +309,9 @@ impl Load {
         let was_asked = asked.is_asked() || stop_file.has_come();
         engine::probe(&plan, &options, &mut result, wishes.probe, &stop);
         let (was_aborted, mut notes) = (live.was_aborted(), live.take_notes());
-        let counts = &result.total.counts;
         if !asked.is_asked()
             && wishes.past.is_none()
-            && probe::may_need_tls(&plan, counts)
+            && probe::may_need_tls(&plan, &result.total)
             && probe::speaks_tls(resolved.address)
         {
             notes.push(Note::SpeaksTls);

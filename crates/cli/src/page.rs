@@ -18,7 +18,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// Scenario files that a page offers at most.
 const FILES_MAX: usize = 200;
 /// What a page may say of a run. All else reads or writes files of this machine, or is about the program itself.
-const FROM_A_PAGE: [&str; 72] = [
+const FROM_A_PAGE: [&str; 73] = [
     "url",
     "method",
     "header",
@@ -47,6 +47,7 @@ const FROM_A_PAGE: [&str; 72] = [
     "max-lateness",
     "preconnect",
     "no-keepalive",
+    "no-retry",
     "http1.0",
     "http1.1",
     "http2",

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-use metrics::Counts;
+use metrics::Snapshot;
 use plan::{Plan, Protocol};
 
 /// Long enough for any server that is not asleep.
@@ -45,13 +45,13 @@ pub(crate) fn speaks_tls(address: SocketAddr) -> bool {
     ask().is_ok_and(|[kind, major]| ANSWERS.contains(&kind) && major == 3)
 }
 
-/// Requests went out plain, by a protocol that TLS is spoken for, and nobody understood them: there was no answer, or 400 at best.
-/// Whoever answers otherwise is not asked, and counts no connection but those of the load; nor is who was said to speak HTTP/2.
-pub(crate) fn may_need_tls(plan: &Plan, counts: &Counts) -> bool {
+/// Requests went out plain, by a protocol that TLS is spoken for, on connections that came about, and not a byte ever came back. Whoever
+/// has answered anything is not asked, and counts no connection but those of the load; nor is who was said to speak HTTP/2.
+pub(crate) fn may_need_tls(plan: &Plan, seen: &Snapshot) -> bool {
     let target = plan.scenarios.first().expect("a plan has a scenario").target();
     let is_plain = target.tls.is_none()
         && target.unix.is_none()
         && matches!(target.protocol, Protocol::Http1 | Protocol::WebSocket);
-    let is_misunderstood = counts.statuses().all(|(status, _)| status == 400);
-    is_plain && is_misunderstood && counts.succeeded() == 0 && counts.failed() > 0
+    let is_mute = seen.connect.count() > 0 && seen.counts.bytes_received() == 0;
+    is_plain && is_mute && seen.counts.failed() > 0
 }

@@ -192,6 +192,13 @@ pub trait Sockets {
     /// It may cost some calls into the kernel, so it is for the end of a connection and not for every request.
     fn unacknowledged(&mut self, socket: Socket) -> Option<usize>;
 
+    /// Whether the peer's kernel has refused, after [`Event::PeerClosed`], what came behind the peer's end. Before that event, and of a
+    /// socket that is gone, it is false.
+    ///
+    /// With all of that not [acknowledged](Self::unacknowledged), nobody there has read it: a peer that has only half-closed takes what
+    /// comes, and does not refuse it.
+    fn is_reset(&mut self, socket: Socket) -> bool;
+
     /// Gives nothing more to the kernel, and says how many of the bytes that were given to [`Sockets::send`] it never
     /// took. Their buffers are dropped, no [`Event::Sent`] tells of them, and a shutdown that waited behind them is
     /// forgotten.

@@ -250,6 +250,11 @@ impl Sockets for PollSockets {
         self.table.find(socket)?.unacknowledged()
     }
 
+    fn is_reset(&mut self, socket: Socket) -> bool {
+        let slot = self.table.find(socket).filter(|slot| slot.peer_closed);
+        slot.is_some_and(|slot| slot.send_error.is_some() || sys::is_reset(&slot.fd))
+    }
+
     fn stop_sending(&mut self, socket: Socket) -> usize {
         self.table.find(socket).map_or(0, Slot::drop_queue)
     }

@@ -221,6 +221,10 @@ impl Sockets for SimSockets {
         self.net.borrow_mut().unacknowledged(self.host, socket)
     }
 
+    fn is_reset(&mut self, socket: Socket) -> bool {
+        self.net.borrow_mut().is_reset(self.host, socket)
+    }
+
     fn stop_sending(&mut self, socket: Socket) -> usize {
         self.net.borrow_mut().stop_sending(self.host, socket)
     }

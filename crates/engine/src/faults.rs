@@ -33,6 +33,7 @@ pub(crate) fn protocol(error: ProtocolError) -> Failure {
     Failure::Protocol(match error {
         // An answer has no Host; the variant belongs to the server's side.
         ProtocolError::StartLine | ProtocolError::Host => ProtocolFault::StartLine,
+        ProtocolError::Tls => ProtocolFault::Tls,
         ProtocolError::Header => ProtocolFault::Header,
         ProtocolError::HeadTooLarge => ProtocolFault::HeadTooLarge,
         ProtocolError::TooManyHeaders => ProtocolFault::TooManyHeaders,
@@ -94,6 +95,7 @@ pub(crate) fn websocket(fault: websocket::Fault) -> Failure {
 pub(crate) fn handshake(fault: HandshakeFault) -> Failure {
     match fault {
         HandshakeFault::Status(_) => Failure::Status,
+        HandshakeFault::Tls => Failure::Protocol(ProtocolFault::Tls),
         _ => Failure::Protocol(ProtocolFault::Handshake),
     }
 }
@@ -177,6 +179,8 @@ pub(crate) fn tls_fault(fault: tls::TlsFault) -> metrics::TlsFault {
         F::NotYetValid => Counted::NotYetValid,
         F::WrongName => Counted::WrongName,
         F::Certificate => Counted::Certificate,
+        F::UnsupportedKey => Counted::UnsupportedKey,
+        F::UnknownName => Counted::UnknownName,
         F::ClientCertificate => Counted::ClientCertificate,
         F::NothingInCommon => Counted::NothingInCommon,
         F::NoProtocol => Counted::NoProtocol,

@@ -29,6 +29,7 @@ pub fn flag(error: &SetupError) -> &'static str {
         SetupError::NoCertificate { of: Part::Own } | SetupError::BadCertificate { of: Part::Own, .. } => "--cert",
         SetupError::NoKey => "--key (or --cert)",
         SetupError::BadPair { .. } => "--cert and --key",
+        SetupError::KeyNotBuilt => "--key (or --cert)",
         SetupError::Group { .. } | SetupError::GroupNotBuilt { .. } => "--tls-groups",
         SetupError::Cpu => "TLS",
         SetupError::Name { .. } => "--sni, or the host of the URL",
@@ -39,7 +40,7 @@ pub fn flag(error: &SetupError) -> &'static str {
 fn remedy(error: &SetupError) -> String {
     match error {
         SetupError::Group { .. } => format!("; known are {}", wire::tls::GROUPS.join(", ")),
-        SetupError::GroupNotBuilt { .. } | SetupError::Cpu => {
+        SetupError::GroupNotBuilt { .. } | SetupError::KeyNotBuilt | SetupError::Cpu => {
             "; packages do, and builds with cargo build --release --features aws-lc".to_owned()
         }
         SetupError::Name { .. } => "; give the name of the certificate with --sni".to_owned(),

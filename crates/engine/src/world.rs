@@ -21,6 +21,7 @@ mod goodbyes;
 mod hops;
 mod kept;
 mod layers;
+mod looks;
 mod lookups;
 mod meetings;
 mod open;
@@ -65,6 +66,7 @@ use hops::Steps;
 #[cfg(test)]
 pub(crate) use layers::GATHER_MAX;
 use layers::Links;
+use looks::Looks;
 use lookups::Lookups;
 use meetings::Attendance;
 use open::Open;
@@ -133,6 +135,7 @@ struct Ledger {
     armed_messages: Vec<Nanos>,
     /// Positions of attempts whose deadlines wait for the sockets to be read.
     overdue: Vec<u32>,
+    looks: Looks,
     /// Steps of the plan, and of redirects.
     steps: Steps,
     templates: Vec<Template>,
@@ -248,6 +251,7 @@ impl World {
             armed: Vec::new(),
             armed_messages: Vec::new(),
             overdue: Vec::new(),
+            looks: Looks::default(),
             templates,
             inspection: calls::Inspection::default(),
             first_length: None,
@@ -315,7 +319,7 @@ impl World {
         } else {
             self.turn_closed(now, sockets);
         }
-        if self.has_overdue() {
+        if self.awaits_look() {
             self.look_at_overdue(now, sockets);
         }
         if self.users.states.rows.has_waiting() {
@@ -356,22 +360,6 @@ impl World {
         self.pool.links.gather.span()
     }
 
-    /// Deadlines wait for the sockets to be read.
-    #[inline]
-    fn has_overdue(&self) -> bool {
-        !self.ledger.overdue.is_empty() || !self.pool.overdue_prepared.is_empty()
-    }
-
-    #[cold]
-    fn look_at_overdue<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
-        for index in std::mem::take(&mut self.ledger.overdue) {
-            self.expire(index, now, sockets);
-        }
-        for socket in std::mem::take(&mut self.pool.overdue_prepared) {
-            self.prepare_due(socket, now, sockets);
-        }
-    }
-
     fn new_user(&mut self) -> u32 {
         self.users.all.push(User::default());
         self.users.started += 1;
@@ -380,7 +368,7 @@ impl World {
 
     /// When `turn` must be called again.
     pub(crate) fn next_turn(&self, now: Nanos) -> Nanos {
-        if self.has_overdue() {
+        if self.awaits_look() {
             return Nanos::ZERO;
         }
         let meetings = self.users.meetings.as_ref().map_or(Nanos::NEVER, Attendance::next_turn);

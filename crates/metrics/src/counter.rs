@@ -150,7 +150,7 @@ counters! {
     Kept = kept;
     /// Redirects that were followed: each made one start more.
     Redirects = redirects;
-    /// Second tries because a reused connection turned out to be closed.
+    /// Requests that went out again: what became of the first time is not known, or the server had not taken it.
     Reconnects = reconnects;
     /// Bytes that arrived, heads and framing included.
     BytesReceived = bytes_received;
@@ -182,6 +182,8 @@ counters! {
     Carried = carried;
     /// Exchanges that ended in the warm-up: they are in no other figure.
     WarmedUp = warmed_up;
+    /// Of the requests that went out again, those that the server may have begun the first time.
+    BegunBefore = begun_before;
 }
 
 counters! {

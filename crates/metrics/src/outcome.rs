@@ -133,10 +133,11 @@ pub enum ProtocolFault {
     UnzippedTooLarge,
     MessageType,
     BadGrpcStatus,
+    Tls,
 }
 
 impl ProtocolFault {
-    const ALL: [Self; 48] = [
+    const ALL: [Self; 49] = [
         Self::StartLine,
         Self::Header,
         Self::HeadTooLarge,
@@ -185,6 +186,7 @@ impl ProtocolFault {
         Self::UnzippedTooLarge,
         Self::MessageType,
         Self::BadGrpcStatus,
+        Self::Tls,
     ];
 
     /// A stable name for reports.
@@ -238,6 +240,7 @@ impl ProtocolFault {
             Self::UnzippedTooLarge => "unzipped-too-large",
             Self::MessageType => "message-type",
             Self::BadGrpcStatus => "bad-grpc-status",
+            Self::Tls => "tls",
         }
     }
 }

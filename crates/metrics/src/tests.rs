@@ -11,7 +11,7 @@ fn every_failure_has_a_counter_of_its_own() {
             assert!(named.insert(failure), "{failure:?} twice");
         }
     }
-    assert_eq!(named.len(), 22 + 48 + 17 + 15 + 10 + 256 + 18 + 16 + 2_000);
+    assert_eq!(named.len(), 22 + 49 + 19 + 15 + 10 + 256 + 18 + 16 + 2_000);
 }
 
 /// Each code of a close has its counter; one that nobody may send counts as none.
@@ -174,7 +174,7 @@ fn counters_are_read_by_the_name_that_they_are_counted_by() {
         counters[counter] = value;
     }
     assert_eq!((counters.started(), counters.succeeded(), counters.dropped()), (1, 2, 3));
-    assert_eq!(counters.warmed_up(), Counter::ALL.len() as u64);
+    assert_eq!(counters.begun_before(), Counter::ALL.len() as u64);
     assert_eq!(counters.values(), (1..=Counter::ALL.len() as u64).collect::<Vec<_>>());
     let names: std::collections::BTreeSet<_> = Counter::ALL.iter().map(|counter| counter.name()).collect();
     assert_eq!(names.len(), Counter::ALL.len());

@@ -241,6 +241,7 @@ impl Draft {
             timeout: self.request.timeout()?,
             connect_timeout: self.connection.connect_timeout()?,
             keep_alive: !self.connection.no_keepalive,
+            retries: !self.connection.no_retry,
         })
     }
 }

@@ -29,6 +29,7 @@ pub struct Flags {
     pub connect_timeout: Option<String>,
     pub grace: Option<String>,
     pub no_keepalive: bool,
+    pub no_retry: bool,
     pub http10: bool,
     pub http11: bool,
     pub http2: bool,

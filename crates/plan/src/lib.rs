@@ -234,6 +234,8 @@ pub struct Step {
     pub connect_timeout: Duration,
     /// The connection is used again for the next exchange of the same user.
     pub keep_alive: bool,
+    /// A request whose connection, which was kept, ended before its answer goes out once more where that does no harm.
+    pub retries: bool,
 }
 
 impl Step {
@@ -274,6 +276,23 @@ impl Request {
     /// Sending it twice does what sending it once does (RFC 9110 9.2.2).
     pub fn is_idempotent(&self) -> bool {
         matches!(self.method.as_str(), "GET" | "HEAD" | "OPTIONS" | "TRACE" | "PUT" | "DELETE")
+    }
+
+    /// A server closes behind a request of HTTP/1.0 that does not ask for another (RFC 9112 9.3), whatever its answer says.
+    pub fn asks_to_stay(&self) -> bool {
+        let says = |(name, value): &(String, Vec<u8>)| {
+            name.eq_ignore_ascii_case("connection")
+                && String::from_utf8_lossy(value).to_ascii_lowercase().contains("keep-alive")
+        };
+        self.version != HttpVersion::Http10 || self.headers.iter().any(says)
+    }
+
+    /// It asks the server to say whether it wants the body (RFC 9110 10.1.1). A server of HTTP/1.0 knows no such word.
+    pub fn expects_word(&self) -> bool {
+        let says = |(name, value): &(String, Vec<u8>)| {
+            name.eq_ignore_ascii_case("expect") && value.trim_ascii().eq_ignore_ascii_case(b"100-continue")
+        };
+        self.version == HttpVersion::Http11 && self.headers.iter().any(says)
     }
 }
 

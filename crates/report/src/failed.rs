@@ -2,7 +2,7 @@
 
 use engine::Known;
 use figures::{Note, Run};
-use metrics::Failure;
+use metrics::{Failure, ProtocolFault};
 use plan::{Protocol, Step};
 
 use crate::Language;
@@ -49,7 +49,8 @@ pub(crate) fn some_failed(run: &Run, language: Language) -> Option<String> {
 
 fn why(run: &Run, language: Language) -> Option<String> {
     let tally = &run.tally;
-    if run.notes.contains(&Note::SpeaksTls) {
+    let most = tally.failures.iter().max_by_key(|each| each.count)?;
+    if run.notes.contains(&Note::SpeaksTls) || most.failure == Failure::Protocol(ProtocolFault::Tls) {
         let scenario = run.plan.scenarios.first()?;
         let scheme = match scenario.target().protocol {
             Protocol::WebSocket => "wss://",
@@ -59,7 +60,6 @@ fn why(run: &Run, language: Language) -> Option<String> {
             language.pick(format!("the port speaks TLS; write {scheme}"), format!("该端口使用 TLS；请写 {scheme}")),
         );
     }
-    let most = tally.failures.iter().max_by_key(|each| each.count)?;
     if most.failure == Failure::Check {
         return Some(of_checks(run, language));
     }

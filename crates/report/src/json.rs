@@ -149,6 +149,7 @@ fn facts(run: &Run) -> Value {
             "sent": counts.sent(),
             "answers": counts.answers(),
             "reconnects": counts.reconnects(),
+            "begun_before": counts.begun_before(),
             "redirects": counts.redirects(),
         },
         "wall_s": seconds,

@@ -332,6 +332,10 @@ fn protocol(fault: ProtocolFault, language: Language) -> String {
             "the answer is not HTTP/1.x; check that the port speaks plain HTTP",
             "响应不是 HTTP/1.x；请确认该端口提供的是明文 HTTP",
         ),
+        ProtocolFault::Tls => (
+            "the port speaks TLS, and was asked without it; write https:// (wss://, grpcs://)",
+            "该端口使用 TLS，而请求没有加密；请写 https://（wss://、grpcs://）",
+        ),
         ProtocolFault::Header => ("a header field of the answer is malformed", "响应头格式错误"),
         ProtocolFault::HeadTooLarge => ("the head of the answer is larger than 64 KiB", "响应头超过 64 KiB"),
         ProtocolFault::TooManyHeaders => ("the answer has more than 128 header fields", "响应头超过 128 个字段"),
@@ -373,9 +377,10 @@ fn protocol(fault: ProtocolFault, language: Language) -> String {
             ("a compressed message of the server cannot be taken apart", "服务端的压缩消息无法解压")
         }
         ProtocolFault::MessageTooLarge => ("a message of the server is larger than 1 GiB", "服务端的消息超过 1 GiB"),
-        ProtocolFault::WebSocketFlood => {
-            ("the server sent 10000 frames in a row that carry nothing", "服务端连续发送了 10000 个无实际内容的帧")
-        }
+        ProtocolFault::WebSocketFlood => (
+            "the server sent 10000 frames in a row that carry nothing, or pings whose answers it did not read",
+            "服务端连续发送了 10000 个无实际内容的帧，或不断发送 ping 却不读取回应",
+        ),
         ProtocolFault::AnswerLength => (
             "the length before an answer is larger than 1 GiB; check --length-prefix",
             "应答前的长度超过 1 GiB；请检查 --length-prefix",

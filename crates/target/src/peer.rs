@@ -301,6 +301,10 @@ impl<S: Sockets> Sockets for Sealed<'_, S> {
         self.sockets.unacknowledged(socket)
     }
 
+    fn is_reset(&mut self, socket: Socket) -> bool {
+        self.sockets.is_reset(socket)
+    }
+
     fn stop_sending(&mut self, socket: Socket) -> usize {
         self.sockets.stop_sending(socket)
     }

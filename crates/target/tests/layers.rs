@@ -128,6 +128,36 @@ fn a_server_that_says_goodbye_is_asked_again(kind: Kind) {
 }
 
 /// An answer that takes too long costs its stream, not the connection and the streams beside it.
+/// What the target takes and drops goes out once more where that does no harm, over TLS and on streams as without; it is dropped again, on a
+/// connection that has carried nothing, and then it has failed.
+fn a_request_that_was_dropped_goes_out_once_more(kind: Kind) {
+    for (is_tls, http2) in [(true, false), (true, true), (false, true)] {
+        for (method, no_retry, again) in [("GET", false, 5), ("PUT", false, 5), ("POST", false, 0), ("GET", true, 0)] {
+            let server = server(kind, is_tls, Behavior::default());
+            let scheme = if is_tls { "https" } else { "http" };
+            let url = |path| format!("{scheme}://{}{path}", server.address());
+            let words = ["-k".to_owned(), "-X".to_owned(), method.to_owned(), url("/"), url("/drop")];
+            let load = Flags {
+                url: None,
+                curl: Some(words.map(String::into_bytes).to_vec()),
+                insecure: false,
+                connections: text(1),
+                requests: text(5),
+                no_retry,
+                http2,
+                ..flags(&server, is_tls, "/")
+            };
+            let result = run(kind, &load, &server);
+            let counts = &result.total.counts;
+            let name = format!("{}: {method}, no retry: {no_retry}", way((is_tls, http2, 1)));
+            assert_eq!((counts.started(), counts.succeeded(), counts.failed()), (10, 5, 5), "{name}");
+            assert_eq!((counts.reconnects(), counts.begun_before()), (again, again), "{name}");
+            assert_eq!((counts.attempts(), counts.sent()), (10 + again, 10 + again), "{name}");
+            assert_eq!(served(&server, "/drop"), 5 + again, "{name}");
+        }
+    }
+}
+
 fn a_timeout_costs_its_stream_only(kind: Kind) {
     for is_tls in [false, true] {
         let server = server(kind, is_tls, Behavior::default());
@@ -169,6 +199,7 @@ fn connections_for_one_exchange(kind: Kind) {
 on_each_driver! {
     counts_agree
     a_server_that_says_goodbye_is_asked_again
+    a_request_that_was_dropped_goes_out_once_more
     a_timeout_costs_its_stream_only
     connections_for_one_exchange
 }

@@ -85,6 +85,9 @@ pub enum ProtocolError {
     /// The first line is no status line or request line of HTTP/1.x.
     #[error("the start line is not HTTP/1.x")]
     StartLine,
+    /// The peer speaks TLS: what came is an alert, or a handshake.
+    #[error("the peer speaks TLS")]
+    Tls,
     /// A header field with a bad name, a control byte or a bad line end.
     #[error("a header field is malformed")]
     Header,

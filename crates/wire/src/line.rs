@@ -113,6 +113,8 @@ pub enum Said<'a> {
     Interim {
         /// Whose.
         tag: Tag,
+        /// The peer wants the body that was held back (100).
+        is_continue: bool,
         /// All fields, of HTTP/2.
         fields: Option<&'a FieldList>,
     },

@@ -12,6 +12,10 @@ pub(super) const ROWS: &[Row] = &[
         "Open a new connection for each request",
         "每个请求新建连接（短连接）",
     ),
+    flag("no-retry", Kind::Switch, modes::RUN).help(
+        "Do not send a request again when the server closed a kept connection before it answered",
+        "保持的连接在响应之前被服务端关闭时，不重发请求",
+    ),
     flag("source-ip", Kind::Text("ADDRESSES"), modes::PLACED).help(
         "Local addresses to connect from, in turn: 10.0.0.2-10.0.0.9,10.0.1.0/24, or auto [default: the kernel chooses; to 127.0.0.1 as many as needed]",
         "轮流使用的本机源地址：10.0.0.2-10.0.0.9,10.0.1.0/24 或 auto [默认：由内核选择；目标为 127.0.0.1 时按需增加]",

@@ -266,13 +266,23 @@ fn an_answer_without_its_end_is_told_from_one_that_never_came() {
     assert!(remedy.as_str().is_some_and(|remedy| remedy.contains(slow[0])), "{remedy}");
 }
 
-/// One connection more asks a mute port whether it speaks TLS; nobody else is asked.
+/// One connection more asks a mute port whether it speaks TLS; nobody else is asked, whatever came.
 #[test]
-fn only_a_port_that_understood_nothing_is_asked_for_tls() {
+fn only_a_port_that_answered_nothing_is_asked_for_tls() {
     let ok = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
     let bad = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n";
     let gone = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n";
-    for (answer, timeout, asked) in [(&b""[..], "100ms", 1), (bad, "60s", 1), (gone, "60s", 0), (ok, "60s", 0)] {
+    let (alert, strange): (&[u8], &[u8]) = (b"\x15\x03\x01\x00\x02\x02\x0a", b"SSH-2.0-OpenSSH_9.2\r\n");
+    let cases: [(&'static [u8], &str, usize); 6] = [
+        (b"", "100ms", 1),
+        (bad, "60s", 0),
+        (gone, "60s", 0),
+        (ok, "60s", 0),
+        // What came says it already.
+        (alert, "60s", 0),
+        (strange, "60s", 0),
+    ];
+    for (answer, timeout, asked) in cases {
         let peer = Peer::start(answer);
         let url = format!("http://{}/", peer.address);
         let words = ["-n", "3", "-c", "1", "-t", timeout, "--output", "json", &url];

@@ -1,7 +1,7 @@
 //! Keys of every kind that servers have, and what the crypto of this build cannot do.
 
 use crate::binary::{Served, onrush, text};
-use crate::openssl::{Folder, Server, succeeds};
+use crate::openssl::{Folder, Server, fails, succeeds};
 
 /// Kinds of keys as openssl names them.
 const KINDS: [(&str, &str); 7] = [
@@ -38,6 +38,48 @@ fn keys_of_every_kind_are_verified_and_shown() {
                 Server::start(&folder, &format!("-www {version} -Verify 1 -CAfile {pem} -cert {pem} -key {key}"));
             succeeds(&server.url, &["-k", "--cert", &path(&pem), "--key", &path(&key)]);
         }
+    }
+}
+
+/// What the crypto of this build lacks is told by its name, with what has it, whoever has the key.
+#[test]
+fn keys_of_p521_are_named() {
+    let folder = Folder::new("p521");
+    certificate(&folder, "large", "-newkey ec -pkeyopt ec_paramgen_curve:P-521");
+    certificate(&folder, "small", "-newkey ec -pkeyopt ec_paramgen_curve:P-256");
+    folder.make("req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout leaf.key -out leaf.csr -subj /CN=leaf");
+    folder.make("x509 -req -in leaf.csr -CA large.pem -CAkey large.key -CAcreateserial -out leaf.pem -days 30 -extfile leaf.cnf");
+    let path = |file: &str| folder.0.join(file).display().to_string();
+    let (authority, own) = (path("large.pem"), path("large.key"));
+    for version in ["-tls1_2", "-tls1_3"] {
+        let server = Server::start(&folder, &format!("-www {version} -cert large.pem -key large.key"));
+        let says =
+            ["tls (nothing-in-common)", "if its key is of P-521, use a package", "如果服务端密钥是 P-521，请用安装包"];
+        fails(&server.url, &["--cacert", &authority], says);
+        fails(&server.url, &["-k"], says);
+        let server = Server::start(&folder, &format!("-www {version} -cert leaf.pem -key leaf.key"));
+        let says = ["tls (unsupported-key)", "cannot verify, such as P-521", "（如 P-521）是此构建无法校验的类型"];
+        fails(&server.url, &["--cacert", &authority], says);
+        succeeds(&server.url, &["-k"]);
+        let server = Server::start(&folder, &format!("-www {version} -Verify 1 -cert small.pem -key small.key"));
+        let says = ["P-521", "which this build does not speak; packages do", "此构建不支持 P-521 的密钥；请用安装包"];
+        fails(&server.url, &["-k", "--cert", &authority, "--key", &own], says);
+    }
+}
+
+/// A server that answers to its own names alone.
+#[test]
+fn a_name_that_a_server_does_not_serve_is_told() {
+    let folder = Folder::new("names");
+    certificate(&folder, "one", "-newkey ec -pkeyopt ec_paramgen_curve:P-256");
+    for version in ["-tls1_2", "-tls1_3"] {
+        let words = format!(
+            "-www {version} -cert one.pem -key one.key -servername here.example -servername_fatal -cert2 one.pem -key2 one.key"
+        );
+        let server = Server::start(&folder, &words);
+        let says = ["tls (unknown-name)", "TLS alert unrecognized_name", "TLS 警报 unrecognized_name"];
+        fails(&server.url, &["-k", "--sni", "there.example"], says);
+        succeeds(&server.url, &["-k", "--sni", "here.example"]);
     }
 }
 

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, Shutdown, SocketAddrUnix, SocketFlags, SocketType, accept_with, bind,
@@ -104,6 +105,13 @@ pub(super) fn take_error(fd: &OwnedFd) -> Option<SocketError> {
         Ok(Ok(())) => None,
         Ok(Err(errno)) | Err(errno) => Some(errno.into()),
     }
+}
+
+/// An error is pending, or neither side can send any more.
+pub(super) fn is_reset(fd: &OwnedFd) -> bool {
+    let mut asked = [PollFd::new(fd, PollFlags::empty())];
+    let answered = poll(&mut asked, Some(&Timespec::default()));
+    answered.is_ok() && asked[0].revents().intersects(PollFlags::ERR | PollFlags::HUP)
 }
 
 /// Ends our side; whether the kernel has anything to end. A socket that is gone already needs no shutdown.

@@ -323,6 +323,11 @@ impl Net {
         }
     }
 
+    pub(super) fn is_reset(&mut self, host: Host, socket: Socket) -> bool {
+        let Some(Kind::Stream(end)) = self.slot(host, socket).map(|slot| slot.kind) else { return false };
+        self.ends[end].fin_told && self.ends[end].error.is_some()
+    }
+
     pub(super) fn stop_sending(&mut self, host: Host, socket: Socket) -> usize {
         let Some(slot) = self.slot(host, socket) else { return 0 };
         let (Kind::Connecting(end) | Kind::Stream(end)) = slot.kind else { return 0 };

@@ -133,6 +133,19 @@ impl UringSockets {
         Some(held.saturating_sub(usize::from(is_shut)))
     }
 
+    /// Whether the peer has refused something. Its end has come, so that there is something to be told at once.
+    pub(super) fn ask_reset(&mut self, socket: Socket) -> bool {
+        let Some(entry) = self.table.find(socket) else { return false };
+        let (ring, slot) = (usize::from(entry.ring), entry.slot);
+        self.questions = self.questions.wrapping_add(1);
+        let data = Op::Ask.data(Socket { index: self.questions, generation: 0 });
+        let ask = opcode::PollAdd::new(types::Fixed(slot), libc::POLLIN as u32).build();
+        self.rings[ring].push(&ask.user_data(data));
+        let place = self.await_completion(ring, data);
+        let answer = place.and_then(|place| self.rings[ring].carried.remove(place));
+        answer.is_some_and(|answer| answer.result() & i32::from(libc::POLLERR | libc::POLLHUP) != 0)
+    }
+
     /// Submits what is queued. The caller reads the clock for its stamps, and did so before it asked.
     fn submit_now(&mut self) {
         let stamp = self.last_now.get();

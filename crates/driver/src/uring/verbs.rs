@@ -90,6 +90,13 @@ impl Sockets for UringSockets {
         }
     }
 
+    fn is_reset(&mut self, socket: Socket) -> bool {
+        match self.table.find(socket).filter(|entry| entry.peer_closed) {
+            Some(entry) => entry.send_failed || self.ask_reset(socket),
+            None => false,
+        }
+    }
+
     fn stop_sending(&mut self, socket: Socket) -> usize {
         self.drop_queue(socket)
     }

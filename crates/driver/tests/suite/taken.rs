@@ -121,6 +121,7 @@ pub(super) fn what_came_after_the_close_is_not_acknowledged<L: Lab>(mut lab: L) 
         }
         // The reset that the first was answered with refuses the second.
         lab.await_reset();
+        assert!(lab.driver().sockets().is_reset(socket), "the peer's kernel has refused it");
         lab.driver().sockets().send(socket, second);
         let (error, left) = end_of(&mut lab, socket);
         assert_eq!((error, left.unacknowledged), (Some(SocketError::Reset), Some(2 * BYTES)));

@@ -183,12 +183,19 @@ impl World {
         } else if !self.send_own(number, out, sockets) {
             return false;
         }
-        if sockets.unsent(socket) > UNSENT_MAX && self.job.protocol == Protocol::WebSocket {
+        if self.job.protocol == Protocol::WebSocket && sockets.unsent(socket) > self.unsent_max(number) {
             // It asks and does not read.
             self.lose(number, Failure::Protocol(ProtocolFault::WebSocketFlood), at, sockets);
             return false;
         }
         true
+    }
+
+    /// Bytes that the kernel of a peer that reads may not have taken: answers to its signs of life, and our own message while that is on
+    /// its way.
+    fn unsent_max(&self, number: u32) -> usize {
+        let is_speaking = matches!(self.connections[number as usize].phase, Phase::Asks | Phase::Says);
+        UNSENT_MAX + if is_speaking { self.message_bytes_max } else { 0 }
     }
 
     /// What came; `is_clean`: nothing came behind it. Gives what ends the hearing, if anything does.

@@ -22,6 +22,9 @@ const SPARE_BYTES_MAX: usize = 64 * 1024;
 const STALL_MIN: Nanos = Nanos::from_millis(50);
 /// How long peers have after a stall of ours, whatever deadlines passed in it.
 const SPARED: Nanos = Nanos::from_millis(100);
+/// Content of one record of TLS, and what seals it at most (RFC 8446 5.2).
+const RECORD_BYTES: usize = 16 * 1024;
+const SEAL_BYTES_MAX: usize = 261;
 
 /// What a connection is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,6 +168,8 @@ pub(super) struct World {
     /// The connection of each socket, by its index.
     by_socket: Vec<u32>,
     pub(super) templates: Vec<Template>,
+    /// Bytes of the longest message as it leaves, sealed or not.
+    pub(super) message_bytes_max: usize,
     /// The request of HTTP.
     pub(super) request: Option<Template>,
     pub(super) frame_turn: usize,
@@ -209,6 +214,8 @@ impl World {
         let count = segment.count_of_first(job.connections) as u32;
         let templates = job.talk.iter().flat_map(PreparedTalk::all_frames).map(|frame| sockets.register(frame.clone()));
         let templates = templates.collect();
+        let frame_bytes =
+            job.talk.iter().flat_map(PreparedTalk::all_frames).map(|frame| frame.len()).max().unwrap_or(0);
         let is_http = job.talk.is_none();
         let request = is_http.then(|| sockets.register(job.step.request_bytes().clone()));
         Self {
@@ -217,6 +224,7 @@ impl World {
             connections: Vec::with_capacity(count as usize),
             by_socket: Vec::with_capacity(count as usize),
             templates,
+            message_bytes_max: frame_bytes + frame_bytes.div_ceil(RECORD_BYTES) * SEAL_BYTES_MAX,
             request,
             frame_turn: 0,
             opening: 0,

@@ -79,7 +79,9 @@ fn each_start_ends_once(history: &History) -> Result<(), String> {
     }
     ensure!(is_open || counts.dropped() == 0, "{} of a closed load were dropped", counts.dropped());
     // A start that was dropped from the queue, or that still waits there or for a connection, has had no attempt.
-    let may_wait = is_open || history.scenario().shared_connections.is_some();
+    // So has one that may go out once only, while its connection is looked at.
+    let waits_for_look = history.is_talk() || history.scenario().steps.iter().any(|step| !step.request.is_idempotent());
+    let may_wait = is_open || waits_for_look || history.scenario().shared_connections.is_some();
     let tried = started + carried + counts.reconnects();
     let never_tried = if may_wait { counts.dropped() + counts.unfinished() } else { 0 };
     ensure!(
@@ -274,13 +276,15 @@ fn the_target_agrees(history: &History) -> Result<(), String> {
         counts.sent(),
         history.requests_served
     );
-    // What goes out again was read by nobody.
+    // What goes out again was read by nobody, or is said to have been begun. In a warm-up nothing is counted.
+    let begun = counts.begun_before() + if history.has_warmup() { warm } else { 0 };
     ensure!(
-        history.requests_served <= counts.started() + warm,
-        "the target read {} requests of {} that were started, and {warm} before",
+        history.requests_served <= counts.started() + warm + begun,
+        "the target read {} requests of {} that were started, {warm} before, and {begun} perhaps twice",
         history.requests_served,
         counts.started()
     );
+    ensure!(counts.begun_before() <= counts.reconnects(), "more were begun before than went out again");
     Ok(())
 }
 

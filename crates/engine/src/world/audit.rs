@@ -21,7 +21,7 @@ impl World {
         if let Some(count) = self.too_many_shared() {
             return Err(format!("{count} connections are more than may be shared"));
         }
-        if attempts.len() + self.awaiting_connections() != exchanges {
+        if attempts.len() + self.awaiting_connections() + self.awaiting_looks() != exchanges {
             return Err(format!("{} attempts for {exchanges} exchanges", attempts.len()));
         }
         let mut tried = HashSet::new();

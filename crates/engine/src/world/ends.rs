@@ -105,6 +105,7 @@ impl World {
             }
             counts[Counter::Attempts] += 1 + u64::from(exchange.tries);
             counts[Counter::Reconnects] += u64::from(exchange.tries);
+            counts[Counter::BegunBefore] += u64::from(exchange.begun);
             if std::mem::replace(&mut exchange.is_measured, true) {
                 counts[Counter::Started] += 1;
                 counts[Counter::Redirects] += u64::from(self.ledger.steps.is_hop(exchange.step));
@@ -112,8 +113,8 @@ impl World {
                 counts[Counter::Carried] += 1;
             }
         }
-        // Those that wait for a connection are counted when they get it.
-        let untried = self.untried();
+        // Those that wait for a connection, or for a look at it, are counted when they get it.
+        let untried = self.untried() + self.looking();
         let counts = &mut self.seen.counts;
         counts[Counter::Attempts] -= untried;
         for key in self.ledger.attempts.keys().collect::<Vec<_>>() {

@@ -1,6 +1,6 @@
 //! What the driver says, and what follows from it.
 
-use driver::{Event, Socket, SocketError, Sockets};
+use driver::{Event, Left, Socket, SocketError, Sockets};
 use metrics::{Counter, Failure, Outcome};
 use pacing::Nanos;
 use wire::http1::Ending;
@@ -8,6 +8,7 @@ use wire::line::{Head, Line, Said};
 
 use super::World;
 use super::connections::Connection;
+use super::exchanges::Again;
 use super::phase::Phase;
 use crate::faults;
 use crate::slab::Key;
@@ -16,7 +17,11 @@ use crate::user::View;
 /// What the machine made of some bytes.
 enum Heard {
     NeedMore,
-    Answered { is_clean: bool },
+    /// The server wants the body that was held back.
+    Called,
+    Answered {
+        is_clean: bool,
+    },
     Broken(Failure),
 }
 
@@ -24,8 +29,8 @@ enum Heard {
 #[derive(Clone, Copy)]
 struct Cut {
     is_reused: bool,
-    /// The request came too late for it.
-    is_stale: bool,
+    /// Whether the request goes out once more.
+    again: Again,
     /// The end of the stream says nothing of the end of the answer.
     may_be_short: bool,
     /// What its line makes of it.
@@ -39,7 +44,7 @@ impl World {
             Event::Received { socket, bytes, at } => self.received(socket, bytes, at, sockets),
             Event::Connected { socket, at } => self.connected(socket, at, sockets),
             Event::PeerClosed { socket, at } => self.peer_closed(socket, at, sockets),
-            Event::Failed { socket, error, at, left } => self.failed(socket, error, left.untaken, at, sockets),
+            Event::Failed { socket, error, at, left } => self.failed(socket, error, left, at, sockets),
             // Plain requests are templates, of which nothing is told; and a client has no listener.
             Event::Sent { socket, buffer } => self.taken(socket, buffer, sockets),
             Event::Accepted { .. } | Event::Woken => {}
@@ -121,6 +126,7 @@ impl World {
         match phase {
             Phase::Answer { attempt } => match self.hear(attempt, bytes, at) {
                 Heard::NeedMore => {}
+                Heard::Called => self.send_body(attempt, sockets),
                 Heard::Answered { is_clean } => self.end_answer(attempt, is_clean, at, sockets),
                 Heard::Broken(failure) => {
                     self.count_last_sent(attempt, sockets);
@@ -146,7 +152,7 @@ impl World {
     fn hear(&mut self, key: Key, bytes: &[u8], at: Nanos) -> Heard {
         let Some(attempt) = self.ledger.attempts.find(key) else { return Heard::NeedMore };
         attempt.first_byte = attempt.first_byte.min(at);
-        let mut rest = bytes;
+        let (mut rest, mut is_called) = (bytes, false);
         loop {
             match attempt.line.read(rest, &mut self.pool.heads) {
                 Ok((taken, said)) => {
@@ -156,7 +162,10 @@ impl World {
                         attempt.keep_answer(read, &said);
                     }
                     match said {
-                        Said::Interim { .. } => attempt.forget_head(),
+                        Said::Interim { is_continue, .. } => {
+                            attempt.forget_head();
+                            is_called |= is_continue && attempt.holds_body;
+                        }
                         Said::Head { head: Head::Http1(head), .. } => {
                             attempt.head = Some(head);
                             if attempt.kept.is_some() {
@@ -169,6 +178,7 @@ impl World {
                         }
                         Said::End { .. } => return Heard::Answered { is_clean: rest.is_empty() },
                         // Nothing else is said of HTTP/1.
+                        _ if is_called => return Heard::Called,
                         _ => return Heard::NeedMore,
                     }
                 }
@@ -193,18 +203,23 @@ impl World {
             return self.lose(socket, failure, at, sockets);
         }
         let (phase, is_reused) = (connection.phase, connection.is_reused);
-        let is_talk = self.is_talk(socket);
-        let mut is_stale = false;
+        let mut again = Again::Never;
         if let Phase::Answer { attempt } = phase {
-            let will_complete = !is_cut_off
-                && self.ledger.attempts.find(attempt).is_some_and(|attempt| attempt.line.ends_with_connection());
-            is_stale = is_reused && !is_talk && !will_complete && self.was_never_taken(attempt, sockets);
-            if !will_complete {
+            let Some(known) = self.ledger.attempts.find(attempt) else { return };
+            if known.ended != Nanos::NEVER {
+                // It is known already, of TLS.
+                return;
+            }
+            if is_cut_off || !known.line.ends_with_connection() {
+                again = self.whether_again(attempt, sockets);
+                if again == Again::Perhaps {
+                    return self.await_refusal(attempt, at);
+                }
                 self.count_last_sent(attempt, sockets);
             }
         }
         let ending = self.handle_end(socket);
-        let cut = Cut { is_reused, is_stale, may_be_short: is_cut_off, ending };
+        let cut = Cut { is_reused, again, may_be_short: is_cut_off, ending };
         if let Phase::Answer { attempt } = phase
             && self.pool.connections.find(socket).is_some_and(|connection| connection.is_told())
             && sockets.unsent(socket) == 0
@@ -246,21 +261,24 @@ impl World {
         self.seen.counts[Counter::CutOff] += u64::from(is_cut);
         match cut.ending {
             Some(Ending::Complete) if !cut.may_be_short => self.end_answer(key, true, at, sockets),
-            Some(Ending::BeforeAnswer) if cut.is_stale => {
-                self.end_stale_attempt(key, Failure::ClosedEarly, at, sockets);
-            }
+            Some(Ending::BeforeAnswer) => self.end_cut(key, cut.again, Failure::ClosedEarly, at, sockets),
             _ => self.end_attempt(key, Outcome::Failed(Failure::ClosedEarly), at, sockets),
         }
     }
 
-    /// A socket is gone, with so many bytes that the kernel never took.
-    fn failed<S: Sockets>(&mut self, socket: Socket, error: SocketError, untaken: usize, at: Nanos, sockets: &mut S) {
+    /// A socket is gone, with what it left.
+    fn failed<S: Sockets>(&mut self, socket: Socket, error: SocketError, left: Left, at: Nanos, sockets: &mut S) {
+        let untaken = left.untaken;
         if self.ledger.records {
             self.record_begun(socket);
         }
         if self.pool.is_layered {
             self.unlink(socket);
         }
+        let again = match self.pool.connections.find(socket).map(|connection| connection.phase) {
+            Some(Phase::Answer { attempt }) => self.whether_again_behind_failure(attempt, socket, left),
+            _ => Again::Never,
+        };
         let ending = self.handle_end(socket);
         let Some(connection) = self.pool.connections.remove(socket) else { return };
         self.uncount(&connection, untaken);
@@ -273,7 +291,7 @@ impl World {
                 _ => faults::while_connected(error),
             };
             self.forget_idle(socket, &connection);
-            return self.end_all(connection, None, failure, at, sockets);
+            return self.end_all(connection, Some(untaken), failure, at, sockets);
         }
         match connection.phase {
             Phase::Connect { attempt, .. } => {
@@ -289,8 +307,7 @@ impl World {
                 let failure = faults::while_connected(error);
                 let is_cut = failure == Failure::Reset && !connection.is_reused && ending == Some(Ending::BeforeAnswer);
                 self.seen.counts[Counter::CutOff] += u64::from(is_cut);
-                // A reset acknowledges nothing: whether the peer has looked at the request is unknown.
-                self.end_attempt(attempt, Outcome::Failed(failure), at, sockets);
+                self.end_cut(attempt, again, failure, at, sockets);
             }
             Phase::Exchange { user } => self.forget_own(user, connection.origin, socket),
             Phase::Shared | Phase::Close => {}

@@ -1,6 +1,8 @@
 //! The life of an exchange: begun, tried once or twice, ended once.
 
+mod again;
 mod ending;
+mod expecting;
 mod opening;
 
 use driver::{Outgoing, Socket, Sockets};
@@ -17,9 +19,8 @@ use super::step::{PreparedStep, Wants};
 use super::{Deadline, World};
 use crate::faults;
 use crate::slab::Key;
-#[cfg(test)]
-use crate::swarm::plant::{Bug, strikes};
 use crate::user::View;
+pub(super) use again::Again;
 
 /// A request of more bytes than one segment takes is sent without waiting for acknowledgements.
 const ONE_SEGMENT_BYTES: usize = 1_200;
@@ -35,6 +36,8 @@ pub(crate) struct Exchange {
     pub(crate) taken_up: Nanos,
     /// Earlier tries: on a connection that was stale, or that took no more requests.
     pub(crate) tries: u8,
+    /// Those of them that the server may have begun.
+    pub(crate) begun: u8,
     /// How often it went to another connection before it was sent.
     pub(crate) moves: u8,
     /// It goes to another connection now: no attempt more.
@@ -53,6 +56,8 @@ pub(crate) struct Attempt {
     pub(crate) sent: Nanos,
     /// Never, until a byte of the answer comes.
     pub(crate) first_byte: Nanos,
+    /// When its peer ended the connection; never, unless it is not known yet whether the request was taken.
+    pub(crate) ended: Nanos,
     pub(crate) deadline: Nanos,
     /// What is spoken for it, of HTTP/1.
     pub(crate) line: Http1,
@@ -72,6 +77,8 @@ pub(crate) struct Attempt {
     pub(super) is_layered: bool,
     /// Its connection was opened for it.
     pub(super) opened: bool,
+    /// Its head has left, and its body waits for a word of the server.
+    pub(super) holds_body: bool,
     /// Bytes that had been handed to the socket before its first; of one in layers.
     pub(super) begins: u64,
     /// Of a call of gRPC, once it has a stream.
@@ -88,9 +95,9 @@ pub(super) struct Given {
 
 /// The bytes of a request that was made for one exchange. The step keeps its own: they may have to go out again.
 #[inline(never)]
-fn lent(links: &mut Links, step: &PreparedStep) -> Outgoing {
+fn lent(links: &mut Links, request: &[u8]) -> Outgoing {
     let mut buffer = links.buffer();
-    buffer.extend_from_slice(&step.request);
+    buffer.extend_from_slice(request);
     Outgoing::Lent(buffer)
 }
 
@@ -102,6 +109,7 @@ impl Exchange {
             intended,
             taken_up,
             tries: 0,
+            begun: 0,
             moves: 0,
             is_moved: false,
             is_measured: intended >= counts_from,
@@ -212,6 +220,10 @@ impl World {
         let Some(exchange) = self.ledger.exchanges.find(key) else { return };
         let (user, step) = (exchange.user, exchange.step as usize);
         let origin = if self.ledger.is_simple { 0 } else { self.ledger.steps[step].origin };
+        if !self.ledger.steps[step].is_repeatable && self.looks_first(key, user, origin) {
+            return;
+        }
+        let Some(exchange) = self.ledger.exchanges.find(key) else { return };
         let (intended, is_first_try) = (exchange.intended, exchange.tries == 0);
         let (is_moved, is_measured) = (std::mem::take(&mut exchange.is_moved), exchange.is_measured);
         self.seen.counts[Counter::Attempts] += u64::from(is_measured && !is_moved);
@@ -266,11 +278,13 @@ impl World {
             needs,
             is_layered,
             opened: false,
+            holds_body: false,
             exchange,
             is_measured,
             socket,
             sent: Nanos::NEVER,
             first_byte: Nanos::NEVER,
+            ended: Nanos::NEVER,
             deadline: Nanos::NEVER,
             line: Http1::default(),
             head: None,
@@ -326,6 +340,13 @@ impl World {
             // It got a stream meanwhile, and leaves at the end of this turn: its time begins then.
             return;
         }
+        if attempt.ended != Nanos::NEVER {
+            return self.look_whether_taken(key, now, sockets);
+        }
+        if attempt.holds_body && self.sends_body_late(key, now, sockets) {
+            return;
+        }
+        let Some(attempt) = self.ledger.attempts.find(key) else { return };
         let socket = attempt.socket;
         let given = Given { key, socket, stream: attempt.stream, sent: attempt.sent };
         let (was_sent, exchange) = (attempt.was_sent(), attempt.exchange);
@@ -413,6 +434,12 @@ impl World {
         let ask = Ask { what: What::Template, answer: Awaited::Answer(step.kind) };
         attempt.line.begin(ALONE, ask, Mask::default(), &mut Vec::new());
         let socket = attempt.socket;
+        if step.expects_word && self.send_head(key, socket, sockets) {
+            return;
+        }
+        let Some(attempt) = self.ledger.attempts.find(key) else { return };
+        let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return };
+        let step = &self.ledger.steps[exchange.step as usize];
         if attempt.is_layered {
             let index = exchange.step as usize;
             if step.talk.is_some() {
@@ -425,7 +452,7 @@ impl World {
         let deadline = sent + step.timeout;
         let outgoing = match self.ledger.templates.get(exchange.step as usize) {
             Some(template) => Outgoing::Template(*template, 0..request_bytes),
-            None => lent(&mut self.pool.links, step),
+            None => lent(&mut self.pool.links, &step.request),
         };
         self.arm(key, deadline);
         self.seen.counts[Counter::Sent] += u64::from(is_measured);
@@ -447,48 +474,5 @@ impl World {
         let deadline = sent + self.ledger.steps[step].timeout;
         self.arm(key, deadline);
         self.seen.counts[Counter::Sent] += u64::from(is_measured);
-    }
-
-    /// Counts the bytes of a request that the kernel took; `untaken`: what it did not take. What leaves in layers is counted when it
-    /// leaves.
-    pub(super) fn count_sent(&mut self, key: Key, untaken: usize) {
-        let Some(attempt) = self.ledger.attempts.find(key).filter(|attempt| attempt.was_sent() && !attempt.is_layered)
-        else {
-            return;
-        };
-        let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return };
-        let request_bytes = self.ledger.steps[exchange.step as usize].request.len();
-        self.seen.counts[Counter::BytesHanded] += request_bytes as u64;
-        self.seen.counts[Counter::BytesUntaken] += untaken.min(request_bytes) as u64;
-    }
-
-    /// The same of a socket that is closed next: nothing more of the request leaves.
-    pub(super) fn count_last_sent<S: Sockets>(&mut self, key: Key, sockets: &mut S) {
-        let Some(attempt) = self.ledger.attempts.find(key).filter(|attempt| attempt.was_sent() && !attempt.is_layered)
-        else {
-            return;
-        };
-        let untaken = sockets.stop_sending(attempt.socket);
-        self.count_sent(key, untaken);
-    }
-
-    /// The peer has ended the connection and answered nothing on it. Whether its kernel had not acknowledged a byte of the request by
-    /// then, so that nobody there has seen it; where that is unknown, somebody may have.
-    pub(super) fn was_never_taken<S: Sockets>(&mut self, key: Key, sockets: &mut S) -> bool {
-        #[cfg(test)]
-        if strikes(Bug::RetriesWhatWasTaken) {
-            return true;
-        }
-        let Some(attempt) = self.ledger.attempts.find(key) else { return false };
-        let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return false };
-        let socket = attempt.socket;
-        let (begins, is_layered) = (attempt.begins, attempt.is_layered);
-        let request_bytes = self.ledger.steps[exchange.step as usize].request.len();
-        let Some(unacknowledged) = sockets.unacknowledged(socket) else { return false };
-        if is_layered {
-            self.layers(socket).is_some_and(|layers| begins >= layers.handed - unacknowledged as u64)
-        } else {
-            unacknowledged >= request_bytes
-        }
     }
 }

@@ -55,13 +55,12 @@ impl World {
     /// What runs on streams of a connection that the peer ends goes elsewhere or fails.
     fn leave_streams<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) {
         self.unlink(socket);
-        let unacknowledged = sockets.unacknowledged(socket);
+        let refused = self.refused_on(socket, sockets);
         let Some(connection) = self.pool.connections.find(socket) else { return };
         let is_reused = connection.is_reused;
         let Some(layers) = connection.layers.as_deref_mut() else { return };
         let (streams, waiting) = layers.take_attempts();
-        let unacknowledged = unacknowledged.filter(|_| is_reused);
-        let taken = unacknowledged.map_or(u64::MAX, |bytes| layers.handed - bytes as u64);
+        let taken = refused.filter(|_| is_reused).map(|bytes| layers.handed.saturating_sub(bytes as u64));
         self.await_close(socket, at, sockets);
         self.answer_goodbye(socket, sockets);
         self.end_streams(streams, taken, Failure::ClosedEarly, at, sockets);

@@ -8,6 +8,7 @@ mod gather;
 mod streams;
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use driver::{Outgoing, Socket, Sockets};
 use metrics::{Counter, Failure};
@@ -66,6 +67,8 @@ pub(crate) struct Layers {
     shakes_since: Nanos,
     /// When frames came the last time.
     heard_at: Nanos,
+    /// Where the last message of a conversation stands among the bytes that were handed over.
+    pub(super) message: Range<u64>,
     /// The wait whose events were handled when the last message of a conversation left.
     pub(super) sent_in: u64,
     /// Bytes of our close, with what seals them.
@@ -187,6 +190,7 @@ impl World {
             came_late: 0,
             shakes_since: Nanos::NEVER,
             heard_at: Nanos::ZERO,
+            message: 0..0,
             sent_in: 0,
             close_bytes: 0,
             has_late_message: false,

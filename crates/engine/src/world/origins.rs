@@ -91,6 +91,11 @@ impl Elsewhere {
         self.further.get_mut(&(user, origin)).and_then(Vec::pop)
     }
 
+    fn has(&self, user: u32, origin: u16) -> bool {
+        let place = (user, origin);
+        self.first.contains_key(&place) || self.further.get(&place).is_some_and(|further| !further.is_empty())
+    }
+
     #[cold]
     #[inline(never)]
     fn keep(&mut self, user: u32, origin: u16, socket: Socket) {
@@ -151,6 +156,15 @@ impl World {
             0 => self.pool.elsewhere.take_further(user, origin),
             _ => self.pool.elsewhere.take(user, origin),
         }
+    }
+
+    /// A user may have an idle connection of its own to an origin.
+    pub(super) fn has_idle(&self, user: u32, origin: u16) -> bool {
+        if self.is_shared_by_all(origin) {
+            return false;
+        }
+        let has_own = origin == 0 && self.users.all[user as usize].connection.is_some();
+        has_own || self.pool.elsewhere.has(user, origin)
     }
 
     /// A connection of a user is idle.

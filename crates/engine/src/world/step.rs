@@ -6,8 +6,7 @@ use std::sync::Arc;
 use metrics::{SAMPLE_BODY_BYTES_MAX, SeriesId};
 use pacing::Nanos;
 use plan::{
-    Call, Checks, HttpVersion, Keeps, Making, MessageTypes, Needs, NotFilled, Protocol, Request, Scope, Shape, Step,
-    Target,
+    Call, Checks, Keeps, Making, MessageTypes, Needs, NotFilled, Protocol, Request, Scope, Shape, Step, Target,
 };
 use wire::grpc;
 use wire::http1::RequestKind;
@@ -70,6 +69,12 @@ pub(crate) struct PreparedStep {
     /// The same for HTTP/2, where that may be spoken.
     pub(super) http2: Option<wire::http2::Request>,
     pub(super) kind: RequestKind,
+    /// It may go out twice (RFC 9110 9.2.2).
+    pub(super) is_repeatable: bool,
+    /// It goes out once more when a connection that was kept has ended before its answer.
+    pub(super) retries: bool,
+    /// Its body waits for a word of the server (RFC 9110 10.1.1).
+    pub(super) expects_word: bool,
     pub(super) keep_alive: bool,
     pub(super) timeout: Nanos,
     pub(super) connect_timeout: Nanos,
@@ -129,7 +134,10 @@ impl PreparedStep {
             is_shown: step.is_shown,
             http2,
             kind: RequestKind::of(&request.method),
-            keep_alive: step.keep_alive && asks_to_stay(request),
+            is_repeatable: step.call.is_none() && step.talk.is_none() && request.is_idempotent(),
+            retries: step.retries,
+            expects_word: request.expects_word(),
+            keep_alive: step.keep_alive && request.asks_to_stay(),
             timeout: step.timeout.into(),
             connect_timeout: step.connect_timeout.into(),
             checks: PreparedChecks::new(&step.checks),
@@ -154,15 +162,6 @@ fn takes_body(step: &Step) -> bool {
     step.making.iter().flat_map(|making| &making.takes).any(|taking| taking.take.wants_body())
 }
 
-/// A server closes behind a request of HTTP/1.0 that does not ask for another (RFC 9112 9.3), whatever its answer says.
-fn asks_to_stay(request: &Request) -> bool {
-    let says = |(name, value): &(String, Vec<u8>)| {
-        name.eq_ignore_ascii_case("connection")
-            && String::from_utf8_lossy(value).to_ascii_lowercase().contains("keep-alive")
-    };
-    request.version != HttpVersion::Http10 || request.headers.iter().any(says)
-}
-
 impl PreparedStep {
     /// The same for the next request behind a redirect. `number`: of it among all.
     pub(super) fn for_hop(&self, number: u32, request: &Request, trail: Option<Trail>, target: &Target) -> Self {
@@ -174,6 +173,9 @@ impl PreparedStep {
             is_shown: self.is_shown,
             http2: speaks_http2.then(|| over_http2(number, request, &request.body, target)),
             kind: RequestKind::of(&request.method),
+            is_repeatable: self.call.is_none() && self.talk.is_none() && request.is_idempotent(),
+            retries: self.retries,
+            expects_word: request.expects_word(),
             keep_alive: self.keep_alive,
             timeout: self.timeout,
             connect_timeout: self.connect_timeout,
@@ -476,7 +478,7 @@ impl PreparedCall {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use plan::HttpVersion;
 
     #[test]
     fn a_request_of_http10_asks_to_stay_or_is_the_last() {
@@ -485,7 +487,7 @@ mod tests {
             let mut request = flags.plan().expect("a good plan").scenarios[0].steps[0].request.clone();
             request.version = version;
             request.headers.extend(connection.map(|value| ("connection".to_owned(), value.as_bytes().to_vec())));
-            asks_to_stay(&request)
+            request.asks_to_stay()
         };
         assert!(stays(HttpVersion::Http11, None));
         assert!(!stays(HttpVersion::Http10, None) && !stays(HttpVersion::Http10, Some("close")));

@@ -349,7 +349,7 @@ impl World {
         if !out.is_empty() && !self.send_through(socket, out, sockets) {
             return;
         }
-        if is_websocket && sockets.unsent(socket) > UNSENT_MAX {
+        if is_websocket && self.unread_answers(socket, sockets) > UNSENT_MAX {
             // It asks and does not read.
             let failure = Failure::Protocol(ProtocolFault::WebSocketFlood);
             return self.lose(socket, failure, at, sockets);

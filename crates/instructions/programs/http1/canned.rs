@@ -100,6 +100,10 @@ impl Sockets for CannedSockets {
         None
     }
 
+    fn is_reset(&mut self, _: Socket) -> bool {
+        false
+    }
+
     fn stop_sending(&mut self, _: Socket) -> usize {
         0
     }

@@ -96,6 +96,10 @@ impl Sockets for CannedSockets {
         None
     }
 
+    fn is_reset(&mut self, _: Socket) -> bool {
+        false
+    }
+
     fn stop_sending(&mut self, _: Socket) -> usize {
         0
     }

@@ -22,11 +22,13 @@ pub enum TlsFault {
     TooLarge,
     Renegotiation,
     NoAnswer,
+    UnsupportedKey,
+    UnknownName,
 }
 
 impl TlsFault {
     /// All of them, in the order of their index.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 19] = [
         Self::UnknownIssuer,
         Self::Expired,
         Self::NotYetValid,
@@ -44,6 +46,8 @@ impl TlsFault {
         Self::TooLarge,
         Self::Renegotiation,
         Self::NoAnswer,
+        Self::UnsupportedKey,
+        Self::UnknownName,
     ];
 
     /// A stable name for reports.
@@ -66,6 +70,8 @@ impl TlsFault {
             Self::TooLarge => "too-large",
             Self::Renegotiation => "renegotiation",
             Self::NoAnswer => "no-answer",
+            Self::UnsupportedKey => "unsupported-key",
+            Self::UnknownName => "unknown-name",
         }
     }
 }

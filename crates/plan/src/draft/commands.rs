@@ -149,6 +149,7 @@ impl Draft {
                 _ => self.connection.connect_timeout()?,
             },
             keep_alive: !self.connection.no_keepalive,
+            retries: !self.connection.no_retry,
         })
     }
 }

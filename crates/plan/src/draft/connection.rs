@@ -18,6 +18,8 @@ pub struct Connection {
     pub connect_timeout: Option<Duration>,
     /// Each request has a connection of its own.
     pub no_keepalive: bool,
+    /// No request goes out once more because its connection has ended.
+    pub no_retry: bool,
     /// The version of HTTP.
     pub version: Option<Version>,
     /// How many exchanges go on at a time on each connection.

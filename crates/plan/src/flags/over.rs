@@ -69,6 +69,7 @@ impl Flags {
             subprotocols: either(&self.subprotocols, &base.subprotocols),
             consents: either(&self.consents, &base.consents),
             no_keepalive: self.no_keepalive || base.no_keepalive,
+            no_retry: self.no_retry || base.no_retry,
             insecure: self.insecure || base.insecure,
             no_tls_resumption: self.no_tls_resumption || base.no_tls_resumption,
             location: self.location || base.location,

@@ -349,6 +349,7 @@ fn connection(flags: &Flags) -> Result<Connection, PlanError> {
     Ok(Connection {
         connect_timeout: span("--connect-timeout", &flags.connect_timeout, MILLI)?,
         no_keepalive: flags.no_keepalive,
+        no_retry: flags.no_retry,
         version: asked,
         streams: count("--streams", &flags.streams, 1, STREAMS_MAX)?,
         security: security(flags)?,

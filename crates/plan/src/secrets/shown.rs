@@ -28,6 +28,7 @@ impl Plan {
             timeout: step.timeout,
             connect_timeout: step.connect_timeout,
             keep_alive: step.keep_alive,
+            retries: step.retries,
         };
         let scenario = |scenario: &Scenario| Scenario {
             memory: scenario.memory.clone(),

@@ -163,6 +163,7 @@ fn requests(report: &Value, page: &mut Markup) {
         ("unfinished", "unfinished", "未完成"),
         ("redirects", "redirects followed", "跟随的重定向"),
         ("reconnects", "sent again on another connection", "换连接重发"),
+        ("begun_before", "of them, may have reached the server before", "其中服务端此前可能已收到"),
     ];
     let row = |(key, en, zh): &(&str, &'static str, &'static str)| {
         let number = whole(report, &format!("/requests/{key}"));

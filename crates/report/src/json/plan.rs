@@ -39,6 +39,7 @@ fn load_of(scenario: &Scenario, step: &Step) -> Value {
             "encoding": if call.is_gzipped { "gzip" } else { "identity" },
         })),
         "keep_alive": step.keep_alive,
+        "retries": step.retries,
         "timeout_s": step.timeout.as_secs_f64(),
         "connect_timeout_s": step.connect_timeout.as_secs_f64(),
     });

@@ -71,6 +71,18 @@ fn tls_texts(fault: TlsFault, has_weak_key: bool) -> (&'static str, &'static str
             "{certificate} cannot be used (its key, purpose or form); look at it with openssl s_client, or skip verification with --insecure",
             "{certificate}无法使用（密钥、用途或格式有误）；可用 openssl s_client 查看，或用 --insecure 跳过校验",
         ),
+        TlsFault::UnsupportedKey => (
+            "{certificate} has, or is signed with, a key of a kind that this build cannot verify, such as P-521; use a package of onrush, or build it with cargo build --release --features aws-lc, or skip verification with --insecure",
+            "{certificate}或其签发者的密钥（如 P-521）是此构建无法校验的类型；请用安装包，或用 cargo build --release --features aws-lc 构建，或用 --insecure 跳过校验",
+        ),
+        TlsFault::UnknownName => (
+            "{address} serves nothing under the name of the URL or of --sni (TLS alert unrecognized_name); ask for a name that it serves with --sni NAME, or write it in the URL",
+            "{address} 没有 URL 中（或 --sni 给出）的名称对应的站点（TLS 警报 unrecognized_name）；请用 --sni NAME 或在 URL 中写出它所服务的名称",
+        ),
+        TlsFault::NothingInCommon if !wire::tls::HAS_P521 => (
+            "no TLS version, group, cipher or kind of key in common; check --tls-min, --tls-groups and the settings of the server; if its key is of P-521, use a package of onrush, or build it with cargo build --release --features aws-lc",
+            "双方没有共同的 TLS 版本、密钥交换组、加密套件或密钥类型；请检查 --tls-min、--tls-groups 以及服务端的设置；如果服务端密钥是 P-521，请用安装包，或用 cargo build --release --features aws-lc 构建",
+        ),
         TlsFault::ClientCertificate => (
             "the server requires a client certificate, or does not accept ours; give one that it accepts with --cert FILE --key FILE",
             "服务端要求客户端证书，或不接受我们的证书；请用 --cert FILE --key FILE 给出它认可的证书",
@@ -196,6 +208,9 @@ fn chinese(error: &TlsError) -> String {
         SetupError::NoKey => "其中没有 PEM 私钥；私钥以 -----BEGIN 开头".to_owned(),
         SetupError::BadCertificate { number, reason, .. } => format!("第 {number} 个证书无法使用：{reason}"),
         SetupError::BadPair { reason } => format!("证书和私钥无法配合使用：{reason}"),
+        SetupError::KeyNotBuilt => {
+            "此构建不支持 P-521 的密钥；请用安装包，或用 cargo build --release --features aws-lc 构建".to_owned()
+        }
         SetupError::Group { name } => {
             format!("不认识密钥交换组 '{name}'；可用的有 {}", wire::tls::GROUPS.join("、"))
         }

@@ -189,11 +189,7 @@ fn connections_in_words(run: &Run, language: Language) -> String {
         ));
     }
     if counts.reconnects() > 0 {
-        let reconnects = count(counts.reconnects());
-        parts.push(language.pick(
-            format!("{reconnects} requests sent again (the server had not accepted them)"),
-            format!("重发 {reconnects} 个请求（服务端并未接收）"),
-        ));
+        parts.push(sent_again(counts, language));
     }
     if counts.unsolicited() > 0 {
         let unsolicited = count(counts.unsolicited());
@@ -203,6 +199,23 @@ fn connections_in_words(run: &Run, language: Language) -> String {
         ));
     }
     parts.join(language.pick(", ", "，"))
+}
+
+/// Requests that went out twice, as whoever compares them with a server's own log wants to know.
+fn sent_again(counts: &Tally, language: Language) -> String {
+    let (again, begun) = (count(counts.reconnects()), counts.begun_before());
+    let (en, zh) = match begun {
+        0 => ("the server had not accepted them".to_owned(), "服务端并未接收".to_owned()),
+        begun => {
+            let begun = count(begun);
+            (
+                format!("the server may have begun {begun} of them before"),
+                format!("其中 {begun} 个服务端此前可能已开始处理"),
+            )
+        }
+    };
+    let unit = if counts.reconnects() == 1 { "request" } else { "requests" };
+    language.pick(format!("{again} {unit} sent again ({en})"), format!("重发 {again} 个请求（{zh}）"))
 }
 
 /// The passes through several steps, each by how it ended.
@@ -216,4 +229,37 @@ fn iterations_in_words(iterations: &Iterations, language: Language) -> String {
         line += &language.pick(format!(", {} cut off", count(cut)), format!("，中断 {} 轮", count(cut)));
     }
     line
+}
+
+#[cfg(test)]
+mod tests {
+    use metrics::Counter;
+
+    use super::*;
+
+    #[test]
+    fn requests_that_went_out_twice_are_told_with_what_the_server_may_have_begun() {
+        let cases = [
+            (1, 0, "1 request sent again (the server had not accepted them)", "重发 1 个请求（服务端并未接收）"),
+            (
+                2_000,
+                0,
+                "2,000 requests sent again (the server had not accepted them)",
+                "重发 2,000 个请求（服务端并未接收）",
+            ),
+            (
+                7,
+                3,
+                "7 requests sent again (the server may have begun 3 of them before)",
+                "重发 7 个请求（其中 3 个服务端此前可能已开始处理）",
+            ),
+        ];
+        for (again, begun, english, chinese) in cases {
+            let mut tally = Tally::default();
+            tally.counters[Counter::Reconnects] = again;
+            tally.counters[Counter::BegunBefore] = begun;
+            assert_eq!(sent_again(&tally, Language::En), english);
+            assert_eq!(sent_again(&tally, Language::Zh), chinese);
+        }
+    }
 }

@@ -170,5 +170,8 @@ pub(crate) fn scenario_in_words(plan: &Plan, scenario: &Scenario, language: Lang
     if !step.keep_alive {
         parts.push(language.pick("a new connection for each request", "每个请求新建连接").to_owned());
     }
+    if !step.retries {
+        parts.push(language.pick("no request is sent again", "不重发请求").to_owned());
+    }
     parts.join(language.pick(", ", "，"))
 }

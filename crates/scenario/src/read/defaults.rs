@@ -41,9 +41,10 @@ const TEXTS: [(&str, Put); 22] = [
 ];
 
 /// Keys that are flags without one, and what they must be to be set.
-const SWITCHES: [(&str, bool, Set); 5] = [
+const SWITCHES: [(&str, bool, Set); 6] = [
     ("location", true, |flags| flags.location = true),
     ("keepalive", false, |flags| flags.no_keepalive = true),
+    ("retry", false, |flags| flags.no_retry = true),
     ("insecure", true, |flags| flags.insecure = true),
     ("tls_resumption", false, |flags| flags.no_tls_resumption = true),
     ("ws_deflate", true, |flags| flags.ws_deflate = true),

@@ -154,6 +154,12 @@ pub(crate) const DEFAULTS: Object = Object {
             "false: a connection for each request, as --no-keepalive",
             "false：每个请求新建连接，同 --no-keepalive",
         ),
+        field(
+            "retry",
+            Kind::Switch,
+            "false: no request is sent again when the server closed its connection, as --no-retry",
+            "false：服务端关闭连接后不重发请求，同 --no-retry",
+        ),
         field("insecure", Kind::Switch, "Do not verify certificates, as --insecure", "不校验证书，同 --insecure"),
         field("cacert", Kind::Text, "Authorities to trust, as --cacert", "信任的 CA 文件，同 --cacert"),
         field("cert", Kind::Text, "Our certificate, as --cert", "客户端证书，同 --cert"),

@@ -5,6 +5,8 @@
 extern crate claims;
 
 mod delays;
+mod ended;
+mod expecting;
 mod gates;
 mod serving;
 mod talks;

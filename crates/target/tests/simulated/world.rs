@@ -159,6 +159,19 @@ enum Served {
     Target(Box<SteppedServer<SimDriver>>),
     /// Its kernel takes connections and bytes, and nobody reads them.
     Silence(SimDriver),
+    /// A server of a test.
+    Own(SimDriver, Box<dyn OwnServer>),
+}
+
+/// A server that does as a test says.
+pub(crate) trait OwnServer {
+    /// Something came.
+    fn handle(&mut self, sockets: &mut SimSockets, event: Event<'_>);
+
+    /// What is due now is done: when there is more.
+    fn turn(&mut self, _now: Nanos, _sockets: &mut SimSockets) -> Nanos {
+        Nanos::NEVER
+    }
 }
 
 /// See the module.
@@ -204,6 +217,13 @@ impl World {
         Self { network, server: Served::Silence(driver), server_host }
     }
 
+    /// With a server of a test.
+    pub(crate) fn with(own: impl OwnServer + 'static) -> Self {
+        let Self { network, server, server_host } = Self::silent();
+        let Served::Silence(driver) = server else { unreachable!("it is silent") };
+        Self { network, server: Served::Own(driver, Box::new(own)), server_host }
+    }
+
     /// The server does nothing from one instant to another.
     pub(crate) fn freeze(&self, from: Nanos, until: Nanos) {
         self.network.freeze(self.server_host, from, until);
@@ -213,7 +233,7 @@ impl World {
     pub(crate) fn target(&self) -> &SteppedServer<SimDriver> {
         match &self.server {
             Served::Target(server) => server,
-            Served::Silence(_) => panic!("this world has no target"),
+            Served::Silence(_) | Served::Own(..) => panic!("this world has no target"),
         }
     }
 
@@ -265,6 +285,11 @@ impl World {
         match &mut self.server {
             Served::Target(server) => server.step(),
             Served::Silence(driver) => driver.wait(Nanos::NEVER, |_, _| {}),
+            Served::Own(driver, own) => {
+                let now = driver.now();
+                let until = own.turn(now, driver.sockets());
+                driver.wait(until, |sockets, event| own.handle(sockets, event))
+            }
         }
         .expect("a simulated driver works");
     }

@@ -184,6 +184,10 @@ impl Sockets for LedgerSockets {
         self.inner().unacknowledged(socket)
     }
 
+    fn is_reset(&mut self, _: Socket) -> bool {
+        false
+    }
+
     fn stop_sending(&mut self, socket: Socket) -> usize {
         self.inner().stop_sending(socket)
     }

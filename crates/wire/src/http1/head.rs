@@ -67,12 +67,18 @@ pub fn unfold(head: &mut [u8]) {
 
 type Fields<'h, 'b> = &'h [httparse::Header<'b>];
 
+/// What records of TLS begin with that a server may answer a plain request with: an alert, a handshake (RFC 8446 5.1).
+const TLS_RECORDS: [u8; 2] = [0x15, 0x16];
+
 /// Reads a response head from the front of `input`: its length and content, or `None` when more bytes are needed.
 pub(super) fn response(
     input: &[u8],
     kind: RequestKind,
     limits: &Limits,
 ) -> Result<Option<(usize, ResponseHead)>, ProtocolError> {
+    if input.first().is_some_and(|first| TLS_RECORDS.contains(first)) {
+        return Err(ProtocolError::Tls);
+    }
     let window = &input[..input.len().min(limits.head_bytes_max)];
     let as_known;
     let window = match later_minor(window) {

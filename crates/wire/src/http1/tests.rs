@@ -158,3 +158,19 @@ proptest::proptest! {
 fn hostile_byte() -> impl proptest::strategy::Strategy<Value = u8> {
     proptest::sample::select(b"0123aAfF;:\r\n\r\n \tx\0".to_vec())
 }
+
+/// However the record is cut: its first byte is none of HTTP.
+#[test]
+fn a_peer_that_speaks_tls_is_known_by_its_first_byte() {
+    for record in [&[0x15, 3, 1, 0, 2, 2, 0x46][..], &[0x15], &[0x16, 3, 3], &[0x16]] {
+        let mut client = Client::default();
+        client.start(RequestKind::Other);
+        assert_eq!(client.handle(record, &mut HeadMemory::default()).err(), Some(ProtocolError::Tls), "{record:?}");
+    }
+    for other in [&[0x14, 3, 1][..], &[0x17, 3, 3], b"SSH-2.0"] {
+        let mut client = Client::default();
+        client.start(RequestKind::Other);
+        let fault = client.handle(other, &mut HeadMemory::default()).err();
+        assert_eq!(fault, Some(ProtocolError::StartLine), "{other:?}");
+    }
+}

@@ -25,7 +25,7 @@ impl Http1 {
         let (taken, answer) = self.client.handle(input, memory).map_err(Fault::Http1)?;
         let said = match answer {
             Answer::NeedMore => Said::NeedMore,
-            Answer::Interim(_) => Said::Interim { tag, fields: None },
+            Answer::Interim(status) => Said::Interim { tag, is_continue: status == 100, fields: None },
             Answer::Head(head) => Said::Head { tag, head: Head::Http1(head), is_last: false },
             Answer::Body(bytes) => Said::Body { tag, bytes, is_last: false },
             Answer::End => Said::End { tag },

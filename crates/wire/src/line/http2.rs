@@ -50,7 +50,10 @@ impl Line for Http2 {
         let said = match event {
             Event::NeedMore => Said::NeedMore,
             Event::Settings | Event::Window => Said::Room,
-            Event::Interim { tag, fields } => Said::Interim { tag, fields: Some(fields) },
+            Event::Interim { tag, fields } => {
+                let is_continue = fields.find(b":status") == Some(b"100");
+                Said::Interim { tag, is_continue, fields: Some(fields) }
+            }
             Event::Head { tag, status, fields, is_last } => {
                 Said::Head { tag, head: Head::Fields { status, fields }, is_last }
             }

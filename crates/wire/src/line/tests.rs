@@ -38,7 +38,10 @@ fn word_of(said: &Said<'_>) -> Option<(String, Option<Tag>)> {
         Said::NeedMore | Said::Nothing => return None,
         Said::Ready => "ready".to_owned(),
         Said::Room => "room".to_owned(),
-        Said::Interim { tag, fields } => format!("{tag} interim {}", fields.map(fields_in).unwrap_or_default()),
+        Said::Interim { tag, is_continue, fields } => {
+            let goes_on = if *is_continue { " (go on)" } else { "" };
+            format!("{tag} interim {}{goes_on}", fields.map(fields_in).unwrap_or_default())
+        }
         Said::Head { tag, head: Head::Http1(head), is_last: false } => {
             let body = if head.body == BodyLength::Chunked { "chunked" } else { "plain" };
             format!("{tag} head {} {body} {}", head.status, head.keep_alive)

@@ -143,9 +143,11 @@ fn config_of(
     let builder = builder.dangerous().with_custom_certificate_verifier(trust);
     let mut config = match &settings.certificate {
         None => builder.with_client_cert_resolver(Arc::new(NoCertificate(witness.clone()))),
-        Some((chain, key)) => builder
-            .with_client_auth_cert(certificates(chain, Part::Own)?, private_key(key)?)
-            .map_err(|error| SetupError::BadPair { reason: error.to_string() })?,
+        Some((chain, key)) => {
+            let key = private_key(key)?;
+            let of_pair = of_pair(&key);
+            builder.with_client_auth_cert(certificates(chain, Part::Own)?, key).map_err(of_pair)?
+        }
     };
     config.alpn_protocols = settings.alpn.iter().map(|name| name.clone().into_bytes()).collect();
     config.resumption = resumption(settings.resumes);
@@ -199,6 +201,17 @@ pub(super) fn certificates(text: &[u8], of: Part) -> Result<Vec<CertificateDer<'
         })?);
     }
     if found.is_empty() { Err(SetupError::NoCertificate { of }) } else { Ok(found) }
+}
+
+/// The curve P-521 as keys name it (secp521r1, 1.3.132.0.35; RFC 5480 2.1.1.1).
+const P521: [u8; 7] = [0x06, 0x05, 0x2b, 0x81, 0x04, 0x00, 0x23];
+
+/// Why a certificate and this key cannot be used together, if they cannot.
+pub(super) fn of_pair(key: &PrivateKeyDer<'_>) -> impl Fn(rustls::Error) -> SetupError + use<> {
+    let is_not_built = !crypto::HAS_P521 && key.secret_der().windows(P521.len()).any(|place| place == P521);
+    move |error| {
+        if is_not_built { SetupError::KeyNotBuilt } else { SetupError::BadPair { reason: error.to_string() } }
+    }
 }
 
 /// The first private key of a PEM text.

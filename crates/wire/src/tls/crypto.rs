@@ -24,6 +24,9 @@ pub const GROUPS: &[&str] = &["X25519MLKEM768", "X25519", "secp256r1", "secp384r
 #[cfg(not(feature = "aws-lc"))]
 const GROUPS_OF_AWS_LC: [&str; 2] = ["SECP256R1MLKEM768", "MLKEM768"];
 
+/// Signatures of ECDSA with P-521 can be verified.
+pub const HAS_P521: bool = cfg!(feature = "aws-lc");
+
 /// The crypto with all that it can.
 ///
 /// # Errors

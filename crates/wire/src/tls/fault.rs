@@ -23,6 +23,12 @@ pub enum TlsFault {
     /// The certificate is unusable in another way.
     #[error("the certificate cannot be used")]
     Certificate,
+    /// A key of the certificate, or of who signed it, is of a kind that the crypto of this build does not verify, such as P-521.
+    #[error("a key of the certificate is of a kind that this build does not verify")]
+    UnsupportedKey,
+    /// The peer serves nothing under the name that was asked for (`unrecognized_name`, RFC 6066 3).
+    #[error("the peer does not know the name that it was asked for")]
+    UnknownName,
     /// The peer wants a certificate of ours, or another one.
     #[error("the peer wants a client certificate")]
     ClientCertificate,
@@ -79,6 +85,7 @@ impl TlsFault {
                 InvalidMessage::HandshakePayloadTooLarge | InvalidMessage::CertificatePayloadTooLarge,
             ) => Self::TooLarge,
             Error::InvalidMessage(_) => Self::NotTls,
+            Error::AlertReceived(AlertDescription::UnrecognisedName) => Self::UnknownName,
             Error::AlertReceived(alert) => match alert {
                 AlertDescription::CertificateRequired
                 | AlertDescription::BadCertificate
@@ -105,6 +112,8 @@ impl TlsFault {
             // Another authority of the same name has signed it.
             CertificateError::UnknownIssuer | CertificateError::BadSignature => Self::UnknownIssuer,
             CertificateError::Other(other) if other.0.is::<WeakKey>() => Self::WeakKey,
+            CertificateError::UnsupportedSignatureAlgorithmContext { .. }
+            | CertificateError::UnsupportedSignatureAlgorithmForPublicKeyContext { .. } => Self::UnsupportedKey,
             // The type of this error is not public; its name is.
             CertificateError::Other(other) if other.0.to_string() == PATH_TOO_DEEP => Self::ChainTooLong,
             _ => Self::Certificate,
@@ -149,6 +158,9 @@ pub enum SetupError {
         /// What the crypto says.
         reason: String,
     },
+    /// A key of a kind that is spoken with other crypto than that of this build.
+    #[error("the key is of P-521, which this build does not speak")]
+    KeyNotBuilt,
     /// No group of that name.
     #[error("'{name}' is no key exchange group that is known")]
     Group {

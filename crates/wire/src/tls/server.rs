@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustls::RootCertStore;
 use rustls::server::{UnbufferedServerConnection, WebPkiClientVerifier};
 
-use super::client::{certificates, private_key};
+use super::client::{certificates, of_pair, private_key};
 use super::crypto;
 use super::{Part, Session, SetupError, Side, TlsFault};
 
@@ -59,9 +59,10 @@ impl ServerConfig {
                 builder.with_client_cert_verifier(verifier)
             }
         };
-        let mut config = builder
-            .with_single_cert(certificates(&settings.certificates, Part::Own)?, private_key(&settings.key)?)
-            .map_err(|error| SetupError::BadPair { reason: error.to_string() })?;
+        let key = private_key(&settings.key)?;
+        let of_pair = of_pair(&key);
+        let chain = certificates(&settings.certificates, Part::Own)?;
+        let mut config = builder.with_single_cert(chain, key).map_err(of_pair)?;
         config.alpn_protocols = settings.alpn.iter().map(|name| name.clone().into_bytes()).collect();
         if let Some(ticketer) = crypto::ticketer() {
             config.ticketer = ticketer;

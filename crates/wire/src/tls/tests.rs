@@ -255,3 +255,25 @@ fn texts_that_are_no_certificates() {
     let settings = client_of(&authority, "a b");
     assert!(matches!(ClientConfig::new(&settings).err(), Some(SetupError::Name { .. })));
 }
+
+/// What peers and verifiers say has a kind of its own where a person can do something about it.
+#[test]
+fn alerts_and_keys_have_their_own_kinds() {
+    use rustls::{AlertDescription as Alert, CertificateError as Certificate, Error};
+    let key = Certificate::UnsupportedSignatureAlgorithmForPublicKeyContext {
+        signature_algorithm_id: Vec::new(),
+        public_key_algorithm_id: Vec::new(),
+    };
+    let cases = [
+        (Error::AlertReceived(Alert::UnrecognisedName), TlsFault::UnknownName),
+        (Error::AlertReceived(Alert::HandshakeFailure), TlsFault::NothingInCommon),
+        (Error::AlertReceived(Alert::InternalError), TlsFault::Alert),
+        (Error::AlertReceived(Alert::UnknownCA), TlsFault::ClientCertificate),
+        (Error::InvalidCertificate(key), TlsFault::UnsupportedKey),
+        (Error::InvalidCertificate(Certificate::BadEncoding), TlsFault::Certificate),
+        (Error::InvalidCertificate(Certificate::BadSignature), TlsFault::UnknownIssuer),
+    ];
+    for (error, expected) in cases {
+        assert_eq!(TlsFault::of(&error), expected, "{error:?}");
+    }
+}

@@ -26,6 +26,9 @@ const DEFLATE_TERMS: &str = "permessage-deflate; server_no_context_takeover; cli
 /// Why the connection does not become one of WebSocket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HandshakeFault {
+    /// The peer speaks TLS.
+    #[error("the peer speaks TLS")]
+    Tls,
     /// It is no head of HTTP/1.1.
     #[error("the head is not one of HTTP/1.1")]
     Malformed,
@@ -121,6 +124,10 @@ pub fn read_answer(
     offered: &[String],
     offers_deflate: bool,
 ) -> Result<Option<(usize, Answer)>, HandshakeFault> {
+    // An alert, or a handshake (RFC 8446 5.1).
+    if matches!(input.first(), Some(0x15 | 0x16)) {
+        return Err(HandshakeFault::Tls);
+    }
     let mut fields = [httparse::EMPTY_HEADER; FIELDS_MAX];
     let mut head = httparse::Response::new(&mut fields);
     let window = &input[..input.len().min(HEAD_BYTES_MAX)];

@@ -205,7 +205,7 @@ fn handshakes() {
             answer("101 x", &format!("{good}Sec-WebSocket-Extensions: permessage-deflate\r\n")),
             HandshakeFault::Extension,
         ),
-        (b"\x16\x03\x01".to_vec(), HandshakeFault::Malformed),
+        (b"\x16\x03\x01".to_vec(), HandshakeFault::Tls),
         (answer("101 x", &format!("a: {}\r\n", "x".repeat(HEAD_BYTES_MAX))), HandshakeFault::TooLarge),
     ];
     for (bytes, fault) in cases {

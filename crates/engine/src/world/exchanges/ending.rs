@@ -15,32 +15,6 @@ use crate::world::phase::Phase;
 use crate::world::{Deadline, World};
 
 impl World {
-    /// A reused connection was closed by the peer before our request came: that is normal, and the request goes out once more,
-    /// whatever its method (RFC 9110 9.2.2). Its intended instant stays. A message of WebSocket or TCP never does.
-    pub(in crate::world) fn end_stale_attempt<S: Sockets>(
-        &mut self,
-        key: Key,
-        failure: Failure,
-        now: Nanos,
-        sockets: &mut S,
-    ) {
-        let retry = self.ledger.attempts.find(key).map(|attempt| attempt.exchange).filter(|&exchange| {
-            self.ledger.exchanges.find(exchange).is_some_and(|exchange| {
-                let may = exchange.tries == 0;
-                exchange.tries += u8::from(may);
-                self.seen.counts[Counter::Reconnects] += u64::from(may && exchange.is_measured);
-                may
-            })
-        });
-        match retry {
-            Some(exchange) => {
-                self.ledger.attempts.remove(key);
-                self.try_exchange(exchange, sockets);
-            }
-            None => self.end_attempt(key, Outcome::Failed(failure), now, sockets),
-        }
-    }
-
     /// The answer is complete. `is_clean`: nothing came after it.
     pub(in crate::world) fn end_answer<S: Sockets>(&mut self, key: Key, is_clean: bool, now: Nanos, sockets: &mut S) {
         // A peer may answer before it has read the whole request; the rest would stand before the next one.
@@ -55,9 +29,12 @@ impl World {
         let step = &self.ledger.steps[exchange.step as usize];
         let (user, socket, is_measured) = (exchange.user, attempt.socket, exchange.is_measured);
         if !attempt.is_layered {
-            self.seen.counts[Counter::BytesHanded] += step.request.len() as u64;
-            self.seen.counts[Counter::BytesUntaken] += untaken.min(step.request.len()) as u64;
+            let bytes = attempt.bytes_of(step);
+            self.seen.counts[Counter::BytesHanded] += bytes as u64;
+            self.seen.counts[Counter::BytesUntaken] += untaken.min(bytes) as u64;
         }
+        // A server that has not asked for the body would take what comes next for it.
+        let is_sent = is_sent && !attempt.holds_body;
         let (outcome, is_layered) = (attempt.outcome(head.status, step), attempt.is_layered);
         let is_told = is_layered && self.pool.connections.find(socket).is_some_and(|connection| connection.is_told());
         let is_kept = is_clean && is_sent && head.keep_alive && step.keep_alive && !is_told;

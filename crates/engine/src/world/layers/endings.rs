@@ -10,7 +10,7 @@ use crate::slab::Key;
 use crate::user::View;
 use crate::world::World;
 use crate::world::connections::Connection;
-use crate::world::exchanges::{Attempt, Given, TRIES_MAX};
+use crate::world::exchanges::{Again, Attempt, Given, TRIES_MAX};
 use crate::world::phase::Phase;
 
 /// Where users share connections many of them wait on one, and each connection that takes no more requests moves all of them.
@@ -170,24 +170,32 @@ impl World {
             self.record_begun(socket);
         }
         self.unlink(socket);
-        let is_shared = self.pool.connections.find(socket).is_some_and(|connection| connection.phase == Phase::Shared);
-        // Only an end that the peer made says what it had taken by then.
-        let unacknowledged =
-            if is_shared && failure == Failure::ClosedEarly { sockets.unacknowledged(socket) } else { None };
+        // What we end ourselves goes out again nowhere.
+        let refused = if failure == Failure::ClosedEarly { self.refused_on(socket, sockets) } else { None };
         let untaken = sockets.stop_sending(socket);
         let Some(connection) = self.pool.connections.remove(socket) else { return };
         self.uncount(&connection, untaken);
         sockets.close(socket);
         self.forget_idle(socket, &connection);
-        self.end_all(connection, unacknowledged, failure, at, sockets);
+        self.end_all(connection, refused, failure, at, sockets);
     }
 
-    /// What ran or waited on a connection that is gone, ends. `unacknowledged`: bytes that the peer had not taken, where that is
-    /// known.
+    /// Of the bytes that were given to a connection that its peer has ended, so many, the last, were read by nobody.
+    pub(in crate::world) fn refused_on<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) -> Option<usize> {
+        let is_shared = self.pool.connections.find(socket).is_some_and(|connection| connection.phase == Phase::Shared);
+        if !is_shared {
+            return None;
+        }
+        let refused = if sockets.is_reset(socket) { sockets.unacknowledged(socket) } else { None };
+        Some(refused.unwrap_or_else(|| sockets.unsent(socket)))
+    }
+
+    /// What ran or waited on a connection that is gone, ends. `refused`: where the peer has ended it, so many bytes, the last, were read
+    /// by nobody.
     pub(in crate::world) fn end_all<S: Sockets>(
         &mut self,
         connection: Connection,
-        unacknowledged: Option<usize>,
+        refused: Option<usize>,
         failure: Failure,
         at: Nanos,
         sockets: &mut S,
@@ -206,9 +214,8 @@ impl World {
         }
         let Some(mut layers) = connection.layers else { return };
         let was_ready = layers.line.is_some();
-        // Where it is unknown, the peer may have taken all of it.
-        let taken = unacknowledged.filter(|_| connection.is_reused);
-        let taken = taken.map_or(u64::MAX, |bytes| layers.handed - bytes as u64);
+        let taken = refused.filter(|_| connection.is_reused);
+        let taken = taken.map(|bytes| layers.handed.saturating_sub(bytes as u64));
         let streams = layers.line.take().map(|mut line| line.take_unprocessed(0)).unwrap_or_default();
         self.end_streams(streams, taken, failure, at, sockets);
         for key in layers.waiting {
@@ -221,27 +228,24 @@ impl World {
         }
     }
 
-    /// What ran on streams of a connection that is gone, ends. `taken`: bytes of it that the peer may have seen.
+    /// What ran on streams of a connection that is gone, ends. `taken`: where it may go out again, bytes of it that the peer may have
+    /// seen.
     pub(in crate::world) fn end_streams<S: Sockets>(
         &mut self,
         streams: Vec<u64>,
-        taken: u64,
+        taken: Option<u64>,
         failure: Failure,
         at: Nanos,
         sockets: &mut S,
     ) {
         for key in streams.into_iter().map(Key::from_bits) {
             let Some(attempt) = self.ledger.attempts.find(key) else { continue };
-            let is_unheard = attempt.first_byte == Nanos::NEVER;
             if !attempt.was_sent() {
                 self.retry(key, failure, at, sockets);
                 continue;
             }
-            if is_unheard && attempt.begins >= taken {
-                self.end_stale_attempt(key, failure, at, sockets);
-            } else {
-                self.end_attempt(key, Outcome::Failed(failure), at, sockets);
-            }
+            let again = taken.map_or(Again::Never, |taken| self.whether_stream_again(key, taken));
+            self.end_cut(key, again, failure, at, sockets);
         }
     }
 

@@ -234,7 +234,7 @@ impl World {
         let (streams, waiting) = layers.take_attempts();
         sockets.shutdown(socket);
         self.await_close(socket, at, sockets);
-        self.end_streams(streams, u64::MAX, failure, at, sockets);
+        self.end_streams(streams, None, failure, at, sockets);
         for key in waiting {
             self.retry(key, failure, at, sockets);
         }
@@ -249,7 +249,7 @@ impl World {
     fn hear_shared<S: Sockets>(&mut self, socket: Socket, said: &Said<'_>, at: Nanos, sockets: &mut S) {
         match *said {
             Said::Room => self.resume(socket),
-            Said::Interim { tag, fields } => {
+            Said::Interim { tag, fields, .. } => {
                 self.hear_first(Key::from_bits(tag), at);
                 if let (Some(attempt), Some(fields)) = (self.ledger.attempts.find(Key::from_bits(tag)), fields) {
                     attempt.record_fields(PartKind::Head, fields);

@@ -52,7 +52,7 @@ impl World {
         let (has_answer, timeout) = (!matches!(talk.expects, Expects::Nothing), prepared.timeout);
         let template = number.and_then(|number| self.pool.talk.templates[step].get(number).copied());
         let bytes = bytes.clone();
-        let sent = sockets.now();
+        let sent = self.begin_message(socket, sockets);
         if self.layers(socket).is_some_and(|layers| layers.is_sealed()) {
             let mut copy = self.pool.links.buffer();
             copy.extend_from_slice(&bytes);
@@ -95,11 +95,20 @@ impl World {
         }
     }
 
+    /// A message leaves now, behind what was handed to the socket before.
+    fn begin_message<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) -> Nanos {
+        if let Some(layers) = self.layers(socket) {
+            layers.message.start = layers.handed;
+        }
+        sockets.now()
+    }
+
     /// A message has left.
     fn mark_message(&mut self, key: Key, socket: Socket, sent: Nanos, timeout: Nanos, is_measured: bool) {
         let wait = self.instants.waits;
         if let Some(layers) = self.layers(socket) {
             layers.sent_in = wait;
+            layers.message.end = layers.handed;
         }
         let Some(attempt) = self.ledger.attempts.find(key) else { return };
         attempt.sent = sent;
@@ -112,6 +121,16 @@ impl World {
     pub(super) fn is_before_message(&mut self, socket: Socket) -> bool {
         let wait = self.instants.waits;
         self.layers(socket).is_some_and(|layers| layers.sent_in == wait)
+    }
+
+    /// Bytes that the protocol itself answered and that the kernel has not taken: our message, which may be as large as it likes, is none
+    /// of them.
+    pub(super) fn unread_answers<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) -> usize {
+        let unsent = sockets.unsent(socket) as u64;
+        let Some(layers) = self.layers(socket) else { return 0 };
+        let taken = layers.handed.saturating_sub(unsent);
+        let own = layers.message.end.saturating_sub(layers.message.start.max(taken));
+        unsent.saturating_sub(own) as usize
     }
 
     /// The run is over: a message of which the kernel has not taken all never left. Of WebSocket this is known when its connection is
@@ -152,7 +171,7 @@ impl World {
             line.begin(ALONE, ask, Mask::default(), &mut layers.out);
         }
         let frame = talk.framed(message, deflate, mask, &mut self.pool.talk.spare);
-        let sent = sockets.now();
+        let sent = self.begin_message(socket, sockets);
         if self.send_through(socket, frame, sockets) {
             self.mark_message(key, socket, sent, timeout, is_measured);
         }
@@ -176,7 +195,7 @@ impl World {
                 &mut frame,
             );
         }
-        let sent = sockets.now();
+        let sent = self.begin_message(socket, sockets);
         if !self.send_through(socket, frame, sockets) {
             return;
         }

@@ -106,7 +106,7 @@ const HOSTILE: &[Case] = &[
     ),
     case("cut after an interim answer", b"HTTP/1.1 100 Continue\r\n\r\n", "100 | eof Early"),
     case("an SSH server", b"SSH-2.0-OpenSSH_9.2p1 Debian\r\n", "! StartLine"),
-    case("a TLS alert", b"\x15\x03\x01\x00\x02\x02\x46", "! StartLine"),
+    case("a TLS alert", b"\x15\x03\x01\x00\x02\x02\x46", "! Tls"),
     case("HTTP/2 settings", b"\x00\x00\x12\x04\x00\x00\x00\x00\x00", "! StartLine"),
     case("HTTP/0.9", b"<html>hello</html>", "! StartLine"),
     case("HTTP/2.0 in text", b"HTTP/2.0 200 OK\r\n\r\n", "! StartLine"),

@@ -1,0 +1,182 @@
+//! What becomes of a request whose connection ended before it was answered.
+//!
+//! A server may close a connection that it has kept at any time, and a request that is on its way then meets the end. What may be done twice
+//! (RFC 9110 9.2.2) goes out once more; all else only when nobody has read it. That is sure of what never left this machine, and of what the
+//! peer's kernel refused, with nothing of it acknowledged, after the peer had ended its side.
+
+use driver::{Left, Socket, Sockets};
+use metrics::{Counter, Failure, Outcome};
+use pacing::Nanos;
+
+use crate::slab::Key;
+#[cfg(test)]
+use crate::swarm::plant::{Bug, strikes};
+use crate::world::World;
+
+/// The peer's kernel refuses what it does not take within the time to it and back. One that takes it acknowledges that in 200 ms at most.
+const REFUSAL_WAIT: Nanos = Nanos::from_millis(250);
+/// Between the end and the first look; each further one is as late again.
+const REFUSAL_FIRST: Nanos = Nanos::from_millis(1);
+
+/// Whether a request goes out once more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::world) enum Again {
+    /// It does. `was_begun`: the server may have begun it.
+    Now {
+        was_begun: bool,
+    },
+    /// It does when the peer refuses it.
+    Perhaps,
+    Never,
+}
+
+impl World {
+    /// The peer has ended the connection of a request before the first byte of its answer. Whether the request goes out once more.
+    pub(in crate::world) fn whether_again<S: Sockets>(&mut self, key: Key, sockets: &mut S) -> Again {
+        let Some(attempt) = self.ledger.attempts.find(key) else { return Again::Never };
+        let socket = attempt.socket;
+        let Some(is_repeatable) = self.may_go_again(key, socket) else { return Again::Never };
+        let untaken = sockets.unsent(socket);
+        if self.is_untouched(key, untaken) {
+            return Again::Now { was_begun: false };
+        }
+        let unacknowledged = sockets.unacknowledged(socket);
+        let has_nothing = unacknowledged.is_some_and(|bytes| self.is_untouched(key, bytes));
+        match (has_nothing && sockets.is_reset(socket), is_repeatable) {
+            (true, _) => Again::Now { was_begun: false },
+            (false, true) => Again::Now { was_begun: true },
+            // It may be on its way, and the peer may have closed its own side alone.
+            (false, false) if has_nothing => Again::Perhaps,
+            (false, false) => Again::Never,
+        }
+    }
+
+    /// The same of a socket that has failed, with what it left.
+    pub(in crate::world) fn whether_again_behind_failure(&mut self, key: Key, socket: Socket, left: Left) -> Again {
+        let Some(is_repeatable) = self.may_go_again(key, socket) else { return Again::Never };
+        let Some(attempt) = self.ledger.attempts.find(key) else { return Again::Never };
+        // A reset acknowledges nothing, unless the end of the stream came before it.
+        let has_ended = attempt.ended != Nanos::NEVER;
+        let refused = left.unacknowledged.filter(|_| has_ended).unwrap_or(left.untaken);
+        match (self.is_untouched(key, refused), is_repeatable) {
+            (true, _) => Again::Now { was_begun: false },
+            (false, true) => Again::Now { was_begun: true },
+            (false, false) => Again::Never,
+        }
+    }
+
+    /// The same of a request on a stream; `taken`: bytes of its connection, which has carried an answer, that the peer may have seen.
+    pub(in crate::world) fn whether_stream_again(&mut self, key: Key, taken: u64) -> Again {
+        let Some(is_repeatable) = self.may_be_repeated(key) else { return Again::Never };
+        match self.ledger.attempts.find(key) {
+            Some(attempt) if attempt.begins >= taken => Again::Now { was_begun: false },
+            _ if is_repeatable => Again::Now { was_begun: true },
+            _ => Again::Never,
+        }
+    }
+
+    /// Whether a request may go out once more at all, and then, whether it may though the server has begun it (RFC 9110 9.2.2): it went to
+    /// a connection that has carried an answer.
+    fn may_go_again(&mut self, key: Key, socket: Socket) -> Option<bool> {
+        let is_reused = self.pool.connections.find(socket).is_some_and(|connection| connection.is_reused);
+        self.may_be_repeated(key).filter(|_| is_reused)
+    }
+
+    /// The same, whatever its connection has carried. A message of WebSocket or TCP never does.
+    fn may_be_repeated(&mut self, key: Key) -> Option<bool> {
+        let attempt = self.ledger.attempts.find(key).filter(|attempt| attempt.first_byte == Nanos::NEVER)?;
+        let exchange = self.ledger.exchanges.find(attempt.exchange)?;
+        let step = &self.ledger.steps[exchange.step as usize];
+        let may = step.retries && step.talk.is_none() && exchange.tries == 0;
+        let is_repeatable = step.is_repeatable;
+        #[cfg(test)]
+        let is_repeatable = is_repeatable || strikes(Bug::RetriesWhatWasTaken);
+        may.then_some(is_repeatable)
+    }
+
+    /// All of a request is among the last bytes that were given to its socket.
+    fn is_untouched(&mut self, key: Key, last_bytes: usize) -> bool {
+        let Some(attempt) = self.ledger.attempts.find(key) else { return false };
+        let (socket, begins) = (attempt.socket, attempt.begins);
+        if attempt.is_layered {
+            return self.layers(socket).is_some_and(|layers| begins >= layers.handed.saturating_sub(last_bytes as u64));
+        }
+        let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return false };
+        last_bytes >= attempt.bytes_of(&self.ledger.steps[exchange.step as usize])
+    }
+
+    /// It is not known whether the peer takes what came behind its end: its kernel says so, by refusing or by acknowledging it.
+    pub(in crate::world) fn await_refusal(&mut self, key: Key, at: Nanos) {
+        if let Some(attempt) = self.ledger.attempts.find(key) {
+            attempt.ended = at;
+        }
+        self.arm(key, at + REFUSAL_FIRST);
+    }
+
+    /// Time for another look at a request whose peer has ended the connection.
+    #[cold]
+    pub(in crate::world) fn look_whether_taken<S: Sockets>(&mut self, key: Key, now: Nanos, sockets: &mut S) {
+        let Some(attempt) = self.ledger.attempts.find(key) else { return };
+        let (socket, ended) = (attempt.socket, attempt.ended);
+        let waited = now.since(ended);
+        match self.whether_again(key, sockets) {
+            Again::Perhaps if waited < REFUSAL_WAIT => self.arm(key, now + waited.max(REFUSAL_FIRST)),
+            again => {
+                self.count_last_sent(key, sockets);
+                self.close(socket, sockets);
+                self.end_cut(key, again, Failure::ClosedEarly, now, sockets);
+            }
+        }
+    }
+
+    /// The connection of a request is gone without an answer: the request goes out again, or has failed.
+    pub(in crate::world) fn end_cut<S: Sockets>(
+        &mut self,
+        key: Key,
+        again: Again,
+        failure: Failure,
+        now: Nanos,
+        sockets: &mut S,
+    ) {
+        match again {
+            Again::Now { was_begun } => self.go_again(key, was_begun, sockets),
+            Again::Perhaps | Again::Never => self.end_attempt(key, Outcome::Failed(failure), now, sockets),
+        }
+    }
+
+    /// The request goes out once more, on another connection. Its intended instant stays.
+    pub(in crate::world) fn go_again<S: Sockets>(&mut self, key: Key, was_begun: bool, sockets: &mut S) {
+        let Some(attempt) = self.ledger.attempts.remove(key) else { return };
+        let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return };
+        exchange.tries += 1;
+        exchange.begun += u8::from(was_begun);
+        if exchange.is_measured {
+            self.seen.counts[Counter::Reconnects] += 1;
+            self.seen.counts[Counter::BegunBefore] += u64::from(was_begun);
+        }
+        self.try_exchange(attempt.exchange, sockets);
+    }
+
+    /// Counts the bytes of a request that the kernel took; `untaken`: what it did not take. What leaves in layers is counted when it
+    /// leaves.
+    pub(in crate::world) fn count_sent(&mut self, key: Key, untaken: usize) {
+        let Some(attempt) = self.ledger.attempts.find(key).filter(|attempt| attempt.was_sent() && !attempt.is_layered)
+        else {
+            return;
+        };
+        let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return };
+        let request_bytes = attempt.bytes_of(&self.ledger.steps[exchange.step as usize]);
+        self.seen.counts[Counter::BytesHanded] += request_bytes as u64;
+        self.seen.counts[Counter::BytesUntaken] += untaken.min(request_bytes) as u64;
+    }
+
+    /// The same of a socket that is closed next: nothing more of the request leaves.
+    pub(in crate::world) fn count_last_sent<S: Sockets>(&mut self, key: Key, sockets: &mut S) {
+        let Some(attempt) = self.ledger.attempts.find(key).filter(|attempt| attempt.was_sent() && !attempt.is_layered)
+        else {
+            return;
+        };
+        let untaken = sockets.stop_sending(attempt.socket);
+        self.count_sent(key, untaken);
+    }
+}

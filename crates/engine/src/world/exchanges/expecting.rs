@@ -1,0 +1,104 @@
+//! Requests whose bodies wait for a word of the server: those with `Expect: 100-continue` (RFC 9110 10.1.1), over HTTP/1.1.
+//!
+//! The head leaves, and the body with an answer of 100, or when that has not come in time. Behind a final answer it never leaves, and the
+//! connection carries no other request.
+
+use driver::{Outgoing, Socket, Sockets};
+use metrics::Counter;
+use pacing::Nanos;
+
+use super::{Attempt, lent};
+use crate::slab::Key;
+use crate::world::World;
+use crate::world::step::PreparedStep;
+
+/// A server that knows nothing of it waits for the body, as we for its word: as long as curl waits.
+const WORD_WAIT: Nanos = Nanos::from_millis(1_000);
+
+/// Where the body of a request begins; `None` without one.
+fn body_in(request: &[u8]) -> Option<usize> {
+    let head = request.windows(4).position(|four| four == b"\r\n\r\n")? + 4;
+    (head < request.len()).then_some(head)
+}
+
+impl Attempt {
+    /// Bytes of its request that were handed over.
+    #[inline]
+    pub(super) fn bytes_of(&self, step: &PreparedStep) -> usize {
+        if self.holds_body { body_in(&step.request).unwrap_or(0) } else { step.request.len() }
+    }
+}
+
+impl World {
+    /// The head of a request leaves. False where it has no body that could wait.
+    #[cold]
+    pub(super) fn send_head<S: Sockets>(&mut self, key: Key, socket: Socket, sockets: &mut S) -> bool {
+        let Some(attempt) = self.ledger.attempts.find(key) else { return false };
+        let is_measured = attempt.is_measured;
+        let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return false };
+        let step = exchange.step as usize;
+        let Some(head) = body_in(&self.ledger.steps[step].request) else { return false };
+        let begins = self.handed_to(socket);
+        let Some(sent) = self.send_part(key, step, 0..head, sockets) else { return true };
+        let deadline = sent + self.ledger.steps[step].timeout.min(WORD_WAIT);
+        if let Some(attempt) = self.ledger.attempts.find(key) {
+            (attempt.sent, attempt.begins, attempt.holds_body) = (sent, begins, true);
+        }
+        self.arm(key, deadline);
+        self.seen.counts[Counter::Sent] += u64::from(is_measured);
+        true
+    }
+
+    /// The body follows.
+    #[cold]
+    pub(in crate::world) fn send_body<S: Sockets>(&mut self, key: Key, sockets: &mut S) {
+        let Some(attempt) = self.ledger.attempts.find(key) else { return };
+        attempt.holds_body = false;
+        let sent = attempt.sent;
+        let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return };
+        let step = exchange.step as usize;
+        let request = &self.ledger.steps[step].request;
+        let Some(from) = body_in(request) else { return };
+        let (to, deadline) = (request.len(), sent + self.ledger.steps[step].timeout);
+        if self.send_part(key, step, from..to, sockets).is_some() {
+            self.arm(key, deadline);
+        }
+    }
+
+    /// The server said nothing, and has the body now. False when the time of the whole request is over.
+    #[cold]
+    pub(super) fn sends_body_late<S: Sockets>(&mut self, key: Key, now: Nanos, sockets: &mut S) -> bool {
+        let Some(attempt) = self.ledger.attempts.find(key) else { return false };
+        let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return false };
+        if attempt.sent + self.ledger.steps[exchange.step as usize].timeout <= now {
+            return false;
+        }
+        self.send_body(key, sockets);
+        true
+    }
+
+    /// A part of a request leaves. `None`: the session of TLS is broken, and the connection lost.
+    fn send_part<S: Sockets>(
+        &mut self,
+        key: Key,
+        step: usize,
+        part: std::ops::Range<usize>,
+        sockets: &mut S,
+    ) -> Option<Nanos> {
+        let attempt = self.ledger.attempts.find(key)?;
+        let (socket, is_layered) = (attempt.socket, attempt.is_layered);
+        let prepared = &self.ledger.steps[step];
+        let outgoing = match self.ledger.templates.get(step).filter(|_| !is_layered) {
+            Some(template) => Outgoing::Template(*template, part),
+            None => lent(&mut self.pool.links, &prepared.request[part]),
+        };
+        let sent = sockets.now();
+        match outgoing {
+            Outgoing::Lent(bytes) if is_layered => self.send_through(socket, bytes, sockets).then_some(sent),
+            plain => {
+                sockets.send(socket, plain);
+                Some(sent)
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! What waits until the sockets have been read once more: deadlines that have passed, and exchanges that must not meet an end that has
+//! come already.
+//!
+//! A server may answer and close right behind it. What may go out once only (a message, a request that is not idempotent) would be lost
+//! on such a connection, so it leaves when all that had come by then has been read: with the turn behind the next look at the sockets.
+
+use driver::Sockets;
+use pacing::Nanos;
+
+use super::World;
+use crate::slab::Key;
+
+/// Under load a driver may never tell all that is there: then nobody waits for more looks than this.
+const LOOKS_MAX: u64 = 4;
+
+/// Exchanges that wait for a look.
+#[derive(Default)]
+pub(super) struct Looks {
+    /// Each with the wait in whose turn it came.
+    waiting: Vec<(Key, u64)>,
+    /// The one whose look is over.
+    has_looked: Option<Key>,
+}
+
+impl World {
+    /// Something waits for the sockets to be read.
+    #[inline]
+    pub(super) fn awaits_look(&self) -> bool {
+        !self.ledger.overdue.is_empty()
+            || !self.pool.overdue_prepared.is_empty()
+            || !self.ledger.looks.waiting.is_empty()
+    }
+
+    #[cold]
+    pub(super) fn look_at_overdue<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
+        for index in std::mem::take(&mut self.ledger.overdue) {
+            self.expire(index, now, sockets);
+        }
+        for socket in std::mem::take(&mut self.pool.overdue_prepared) {
+            self.prepare_due(socket, now, sockets);
+        }
+        self.send_looked(sockets);
+    }
+
+    /// Whether an exchange waits until its connection has been read: it goes out once only, and that has carried others.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn looks_first(&mut self, key: Key, user: u32, origin: u16) -> bool {
+        if self.ledger.looks.has_looked.take() == Some(key) || !self.has_idle(user, origin) {
+            return false;
+        }
+        let wait = self.instants.waits;
+        self.ledger.looks.waiting.push((key, wait));
+        true
+    }
+
+    /// Those for which the sockets have been read go out, on another connection where theirs has ended.
+    fn send_looked<S: Sockets>(&mut self, sockets: &mut S) {
+        for (key, since) in std::mem::take(&mut self.ledger.looks.waiting) {
+            if self.is_looked_at(key, since) {
+                self.ledger.looks.has_looked = Some(key);
+                self.try_exchange(key, sockets);
+            } else {
+                self.ledger.looks.waiting.push((key, since));
+            }
+        }
+        self.ledger.looks.has_looked = None;
+    }
+
+    /// All that had come when an exchange was taken up has been read.
+    fn is_looked_at(&mut self, key: Key, since: u64) -> bool {
+        let (looks, read_until) = (self.instants.waits - since, self.instants.read_until);
+        let Some(exchange) = self.ledger.exchanges.find(key) else { return true };
+        looks > 0 && (read_until >= exchange.taken_up || looks >= LOOKS_MAX)
+    }
+
+    /// Measured exchanges that wait so, and whose attempt will be counted.
+    pub(super) fn looking(&mut self) -> u64 {
+        let Self { ledger, .. } = self;
+        let is_counted = |(key, _): &&(Key, u64)| {
+            ledger.exchanges.find(*key).is_some_and(|exchange| exchange.is_measured && !exchange.is_moved)
+        };
+        ledger.looks.waiting.iter().filter(is_counted).count() as u64
+    }
+}
+
+#[cfg(test)]
+impl World {
+    /// Exchanges that wait for a look, and have no attempt.
+    pub(super) fn awaiting_looks(&self) -> usize {
+        self.ledger.looks.waiting.len()
+    }
+}
