@@ -111,6 +111,8 @@ struct Users {
     budget: Budget,
     /// What this shard has of the budget of the run.
     purse: Option<Purse>,
+    /// That has no request left: nothing is begun any more, whatever users would still do.
+    is_out_of_requests: bool,
     /// Iterations that users are in; none where each is one exchange and nothing else.
     inside: u64,
     programs: Programs,
@@ -222,9 +224,10 @@ impl World {
         let is_paced = work.is_paced();
         // Whatever is drawn for a request is drawn for a place in the program.
         let is_made = work.memory.is_needed() || steps.fixed.iter().any(|step| step.making.is_some());
-        let programs = Programs::new(&work.program, steps.fixed.len(), is_paced || is_made);
+        let programs = Programs::new(&work.program, steps.fixed.len(), is_paced || is_made, work.open.is_none());
         let states = States::new(&work, waker, started);
-        let counts_due = programs.asks_first();
+        // What each user does first is spent too: what is due and waits for that takes nothing away from it.
+        let counts_due = programs.asks_first() && (work.budget.is_none() || programs.start_at().is_none());
         let users = Users {
             // Their number is known: memory that is not touched yet costs nothing, and growing would leave halves behind.
             all: Vec::with_capacity(work.share.users as usize),
@@ -234,6 +237,7 @@ impl World {
             owing: 0,
             budget: Budget { starts: work.share.starts, is_over: false },
             purse: work.budget.take().map(|pool| Purse::new(pool, started)),
+            is_out_of_requests: false,
             inside: 0,
             meetings: work.meetings.take().map(|(meetings, party)| Attendance::new(meetings, party, waker)),
             states,
@@ -406,12 +410,12 @@ impl World {
     /// Nothing is in flight and nothing will be started.
     pub(crate) fn is_over(&self) -> bool {
         if let Some(open) = &self.users.open {
-            let is_free = self.users.owing == 0 && (self.users.inside == 0 || self.users.budget.is_over);
+            let is_free = self.users.owing() == 0 && (self.users.inside == 0 || self.users.budget.is_over);
             return is_free && self.ledger.exchanges.is_empty() && open.is_over() && self.pool.lookups.is_empty();
         }
         let have_left = self.users.gave_up > 0 && self.users.gave_up >= self.work.share.users;
         let is_spent = have_left || self.users.budget.is_spent() && self.users.inside == 0;
-        let is_spent = (is_spent || self.users.budget.is_over) && self.users.owing == 0;
+        let is_spent = (is_spent || self.users.budget.is_over) && self.users.owing() == 0;
         self.ledger.exchanges.is_empty() && is_spent && self.pool.lookups.is_empty()
     }
 

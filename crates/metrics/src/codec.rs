@@ -26,7 +26,7 @@ use number::{Reader, put};
 use crate::Snapshot;
 
 /// The version that is written, and the highest that is read.
-pub const SNAPSHOT_VERSION: u64 = 3;
+pub const SNAPSHOT_VERSION: u64 = 4;
 /// The most bytes that are read as one snapshot: enough for as many exchanges by themselves as are kept.
 pub const SNAPSHOT_BYTES_MAX: usize = 1 << 30;
 /// The most heap that each byte of a snapshot may lead to when it is read, beside [`DECODED_BYTES_FIXED`]. Worst are times of which each

@@ -182,6 +182,10 @@ counters! {
     Carried = carried;
     /// Exchanges that ended in the warm-up: they are in no other figure.
     WarmedUp = warmed_up;
+    /// Users that left because their program says so where something fails; those of the warm-up too.
+    UsersLeft = users_left;
+    /// Users that have not done what comes behind their last iteration, since the budget of the run had no request left for it.
+    UsersWithoutStop = users_without_stop;
 }
 
 counters! {

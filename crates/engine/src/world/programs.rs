@@ -32,17 +32,20 @@ pub(super) struct Programs {
     pub(super) code: Arc<Code>,
     /// Users do something before their first iteration, or behind their last.
     has_apart: bool,
+    /// It is known until when a user rests, since something may end that earlier.
+    knows_rests: bool,
     /// Of users that need one.
     places: Vec<Place>,
 }
 
 impl Programs {
-    /// `has_places`: users need a place whatever they do.
-    pub(super) fn new(program: &Program, steps: usize, has_places: bool) -> Self {
+    /// `has_places`: users need a place whatever they do. `may_leave`: their number may become smaller.
+    pub(super) fn new(program: &Program, steps: usize, has_places: bool, may_leave: bool) -> Self {
         let mut code = Code::new(program, steps);
-        code.has_places |= has_places;
         let has_apart = code.start_at.is_some() || code.stop_at.is_some();
-        Self { code: Arc::new(code), has_apart, places: Vec::new() }
+        let knows_rests = has_apart || (may_leave && code.thinks());
+        code.has_places |= has_places || knows_rests;
+        Self { code: Arc::new(code), has_apart, knows_rests, places: Vec::new() }
     }
 
     pub(super) fn start_at(&self) -> Option<u32> {
@@ -56,6 +59,11 @@ impl Programs {
     /// Users do something before their first iteration, or behind their last.
     pub(super) fn has_apart(&self) -> bool {
         self.has_apart
+    }
+
+    /// It is known until when a user rests.
+    pub(super) fn knows_rests(&self) -> bool {
+        self.knows_rests
     }
 
     /// The number of the iteration that a user is in, or was in last.
@@ -156,8 +164,9 @@ impl World {
 
     fn abandon<S: Sockets>(&mut self, user: u32, counter: Counter, at: Nanos, sockets: &mut S) {
         self.leave_talks(user, sockets);
-        // What the end of the load cuts did not fail; what goes no further because nobody can be reached did.
-        let is_cut = counter == Counter::IterationsCut && self.users.budget.is_over;
+        // What the end of the load cuts did not fail, nor what a user leaves that has no place any more; what goes no further
+        // because nobody can be reached did.
+        let is_cut = counter == Counter::IterationsCut && (self.users.budget.is_over || self.has_lost_its_place(user));
         self.close_transactions(user, is_cut, at);
         self.end_apart(user, false);
         let one = &mut self.users.all[user as usize];
@@ -165,6 +174,9 @@ impl World {
         if std::mem::take(&mut one.is_inside) {
             self.users.inside -= 1;
             self.seen.counts[counter] += u64::from(std::mem::take(&mut one.is_counted));
+            if counter == Counter::IterationsCut {
+                self.users.lack_requests();
+            }
         }
         if let Some(place) = self.users.programs.place(user) {
             (place.tries, place.fork) = (0, None);
@@ -214,8 +226,11 @@ impl World {
             }
             OnFailure::Next => self.abandon(user, Counter::IterationsFailed, at, sockets),
             OnFailure::Stop => {
+                // Who does what comes behind its last iteration leaves anyway.
+                let leaves = users.all[user as usize].stage != Stage::Stopping;
+                users.all[user as usize].has_given_up |= leaves;
+                self.seen.counts[Counter::UsersLeft] += u64::from(leaves);
                 self.abandon(user, Counter::IterationsFailed, at, sockets);
-                self.users.all[user as usize].has_given_up = true;
             }
         }
     }
@@ -399,7 +414,7 @@ impl World {
 
     /// The user comes back at this instant.
     pub(super) fn rest(&mut self, user: u32, at: Nanos) {
-        if self.users.programs.has_apart()
+        if self.users.programs.knows_rests()
             && let Some(place) = self.users.programs.place(user)
         {
             place.wakes_at = Some(at);

@@ -98,6 +98,13 @@ impl States {
         }
     }
 
+    /// Nothing of what a user knew is left.
+    pub(super) fn forget_all(&mut self, user: u32) {
+        if let Some(state) = self.all.get_mut(user as usize) {
+            *state = State::default();
+        }
+    }
+
     /// What comes before the first iteration of a user begins, or begins again: rows that are drawn in it stay.
     pub(super) fn begins_start(&mut self, user: u32) {
         if !self.memory.is_needed() {
