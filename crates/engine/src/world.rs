@@ -109,9 +109,8 @@ struct Users {
     /// Those that have still to do what comes behind their last iteration.
     owing: u64,
     budget: Budget,
-    /// What this shard has of the budget of the run.
+    /// What this shard has of the budget of the run; once that has no request left, nothing begins any more.
     purse: Option<Purse>,
-    /// That has no request left: nothing is begun any more, whatever users would still do.
     is_out_of_requests: bool,
     /// Iterations that users are in; none where each is one exchange and nothing else.
     inside: u64,
@@ -293,9 +292,9 @@ impl World {
         if pool.sharing.is_some() {
             pool.connections.count_alone(pool.origins.len());
         }
-        let (timers, stalls) = (Timers::default(), Stalls::default());
         let traces = Traces::new(&work.lookout, work.shard, work.scenario);
-        let mut world = Self { work, users, ledger, pool, timers, seen: Box::default(), instants, stalls, traces };
+        let (timers, seen, stalls) = (Timers::default(), Box::default(), Stalls::default());
+        let mut world = Self { work, users, ledger, pool, timers, seen, instants, stalls, traces };
         world.look_at_purse();
         world
     }

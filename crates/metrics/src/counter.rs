@@ -186,6 +186,8 @@ counters! {
     UsersLeft = users_left;
     /// Users that have not done what comes behind their last iteration, since the budget of the run had no request left for it.
     UsersWithoutStop = users_without_stop;
+    /// Exchanges that a worker had in flight when it was lost: nobody knows what became of them.
+    Lost = lost;
 }
 
 counters! {
@@ -250,6 +252,11 @@ impl Counters {
     /// Exchanges that end in one way or another: those that were started, and those that were in flight when measuring began.
     pub fn all_started(&self) -> u64 {
         self.started() + self.carried()
+    }
+
+    /// Exchanges of which the end is known, whatever it was.
+    pub fn all_ended(&self, failed: u64) -> u64 {
+        self.succeeded() + failed + self.dropped() + self.unfinished() + self.lost()
     }
 
     /// The share of the starts that succeeded, of those that were not cut short; `None` without any.
