@@ -235,6 +235,8 @@ counters! {
     CpuNs = cpu_ns;
     /// TLS sessions that took up an earlier one.
     TlsResumed = tls_resumed;
+    /// Of the messages that left, those of which the kernel had not taken all when their connections ended.
+    MessagesUntaken = messages_untaken;
 }
 
 impl Counters {
@@ -267,6 +269,12 @@ impl Counters {
 }
 
 impl HeldCounters {
+    /// Messages that left as a whole. What a kernel never took is known when its connection ends, perhaps in a later snapshot: of all
+    /// snapshots together this is exact.
+    pub fn messages_left(&self) -> u64 {
+        self.sent().saturating_sub(self.messages_untaken())
+    }
+
     /// Bytes that the kernel took.
     pub fn bytes_sent(&self) -> u64 {
         self.bytes_handed().saturating_sub(self.bytes_untaken())

@@ -142,7 +142,7 @@ mod tests {
         let second = Nanos::from_millis(1_000);
         let rate = Rate::per_hour_thousandths(3_600_000);
         let schedule = Arc::new(Schedule::new(&[Stage { from: rate, to: rate, span: Nanos(60 * second.0) }]));
-        let timeline = Timeline::new(Course::Rate(schedule.clone()), Some(schedule.end()));
+        let timeline = Arc::new(Timeline::new(Course::Rate(schedule.clone()), Some(schedule.end())));
         let zero = Nanos::ZERO;
         let times = Times {
             started: zero,
@@ -152,7 +152,8 @@ mod tests {
             interval: second,
             joins: None,
         };
-        Merger::new(times, vec![Arc::new(timeline); scenarios], Vec::new(), Vec::new(), true)
+        let timelines = (0..scenarios).map(|_| timeline.clone()).collect();
+        Merger::new(times, timelines, Vec::new(), Vec::new(), true)
     }
 
     /// So many began and ended in each way; and so many wait since then, each for so long.
