@@ -225,8 +225,7 @@ impl World {
         let is_made = work.memory.is_needed() || steps.fixed.iter().any(|step| step.making.is_some());
         let programs = Programs::new(&work.program, steps.fixed.len(), is_paced || is_made, work.open.is_none());
         let states = States::new(&work, waker, started);
-        // What each user does first is spent too: what is due and waits for that takes nothing away from it.
-        let counts_due = programs.asks_first() && (work.budget.is_none() || programs.start_at().is_none());
+        let counts_due = programs.counts_due(work.budget.is_some());
         let users = Users {
             // Their number is known: memory that is not touched yet costs nothing, and growing would leave halves behind.
             all: Vec::with_capacity(work.share.users as usize),
@@ -296,6 +295,7 @@ impl World {
         let (timers, seen, stalls) = (Timers::default(), Box::default(), Stalls::default());
         let mut world = Self { work, users, ledger, pool, timers, seen, instants, stalls, traces };
         world.look_at_purse();
+        world.order_first_rows();
         world
     }
 

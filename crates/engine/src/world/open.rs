@@ -260,6 +260,9 @@ impl World {
             let Some(open) = &mut self.users.open else { return };
             let Some(intended) = open.peek().filter(|at| *at <= now) else { break };
             let number = open.take(intended);
+            if self.users.states.rows.reads_ahead() {
+                self.order_rows_of_starts(number);
+            }
             if self.users.states.rows.may_end() && self.ends_with(number) {
                 break;
             }

@@ -77,9 +77,10 @@ impl Programs {
         self.code.is_constant()
     }
 
-    /// What comes at a rate begins with the exchange of one step.
-    pub(super) fn asks_first(&self) -> bool {
-        self.code.asks_first
+    /// What comes at a rate begins with the exchange of one step, and is counted as started when it is due. Where a budget is spent by
+    /// what each user does first too, what waits for that takes nothing away from it.
+    pub(super) fn counts_due(&self, has_budget: bool) -> bool {
+        self.code.asks_first && !(has_budget && self.start_at().is_some())
     }
 
     /// The most exchanges of one user at a time.
@@ -143,6 +144,9 @@ impl World {
         users.states.begin(user);
         if let Some(place) = users.programs.place(user) {
             place.begin(number.unwrap_or(place.iteration + 1));
+        }
+        if number.is_none() && users.states.rows.reads_ahead() {
+            self.order_rows_of_user(user, self.users.programs.iteration(user));
         }
     }
 

@@ -1,5 +1,6 @@
 //! What users remember, and the requests that are made of it.
 
+mod ahead;
 mod reckoner;
 mod rows;
 pub(super) mod secrets;
