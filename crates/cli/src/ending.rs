@@ -24,7 +24,8 @@ pub(crate) fn exit(plan: &Plan, run: &Run, wishes: &Wishes, outcome: Outcome, wa
     let counts = &run.tally;
     // What was never answered met no expectation.
     let is_unexpected = plan.has_expectations()
-        && (counts.failed + counts.dropped() + (counts.unfinished() - counts.cut()) > 0 || counts.succeeded() == 0);
+        && (counts.failed + counts.dropped() + counts.lost() + (counts.unfinished() - counts.cut()) > 0
+            || counts.succeeded() == 0);
     let is_crossed = run.judged.iter().any(|judged| !judged.judgement.holds);
     let is_spoiled = wishes.is_strict && run.is_unreliable();
     // All users failed before their first iteration.

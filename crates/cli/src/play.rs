@@ -223,7 +223,7 @@ impl Player<'_> {
         let result =
             result.map_err(|error| self.load.refuse(&report::run_error(&error, self.language), Exit::of(&error)))?;
         let counts = &result.total.counts;
-        let is_good = counts.failed() == 0 && counts.succeeded() > 0 && counts.unfinished() == 0;
+        let is_good = counts.failed() == 0 && counts.succeeded() > 0 && counts.unfinished() + counts.lost() == 0;
         let values = result.values.clone();
         if is_good {
             return Ok((variables, values));

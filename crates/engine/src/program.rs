@@ -168,6 +168,11 @@ impl Code {
         matches!(self.ops[..], [Op::Ask { on_failure: OnFailure::GoOn, .. }, Op::Over])
     }
 
+    /// Users pause in the middle of iterations, or between them.
+    pub(crate) fn thinks(&self) -> bool {
+        self.ops.iter().any(|op| matches!(op, Op::Think(_)))
+    }
+
     /// What is done outside iterations, if there is something.
     fn add_apart(&mut self, nodes: &[Node]) -> Option<u32> {
         let start = self.here();

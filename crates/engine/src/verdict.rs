@@ -227,7 +227,8 @@ impl Verdict {
 
     /// Some of those who carried it out were lost: it is not what was planned.
     pub(crate) fn without_workers(&mut self) {
-        self.limit = Limit::Workers;
+        // That is counted: what half of the users would come to does not change it.
+        (self.limit, self.known) = (Limit::Workers, Known::Counts);
     }
 
     pub(crate) fn of(evidence: Evidence<'_>) -> Self {

@@ -111,8 +111,9 @@ struct Users {
     /// Those that have still to do what comes behind their last iteration.
     owing: u64,
     budget: Budget,
-    /// What this shard has of the budget of the run.
+    /// What this shard has of the budget of the run; once that has no request left, nothing begins any more.
     purse: Option<Purse>,
+    is_out_of_requests: bool,
     /// Iterations that users are in; none where each is one exchange and nothing else.
     inside: u64,
     programs: Programs,
@@ -225,9 +226,9 @@ impl World {
         let is_paced = work.is_paced();
         // Whatever is drawn for a request is drawn for a place in the program.
         let is_made = work.memory.is_needed() || steps.fixed.iter().any(|step| step.making.is_some());
-        let programs = Programs::new(&work.program, steps.fixed.len(), is_paced || is_made);
+        let programs = Programs::new(&work.program, steps.fixed.len(), is_paced || is_made, work.open.is_none());
         let states = States::new(&work, waker, started);
-        let counts_due = programs.asks_first();
+        let counts_due = programs.counts_due(work.budget.is_some());
         let users = Users {
             // Their number is known: memory that is not touched yet costs nothing, and growing would leave halves behind.
             all: Vec::with_capacity(work.share.users as usize),
@@ -237,6 +238,7 @@ impl World {
             owing: 0,
             budget: Budget { starts: work.share.starts, is_over: false },
             purse: work.budget.take().map(|pool| Purse::new(pool, started)),
+            is_out_of_requests: false,
             inside: 0,
             meetings: work.meetings.take().map(|(meetings, party)| Attendance::new(meetings, party, waker)),
             states,
@@ -293,10 +295,11 @@ impl World {
         if pool.sharing.is_some() {
             pool.connections.count_alone(pool.origins.len());
         }
-        let (timers, stalls) = (Timers::default(), Stalls::default());
         let traces = Traces::new(&work.lookout, work.shard, work.scenario);
-        let mut world = Self { work, users, ledger, pool, timers, seen: Box::default(), instants, stalls, traces };
+        let (timers, seen, stalls) = (Timers::default(), Box::default(), Stalls::default());
+        let mut world = Self { work, users, ledger, pool, timers, seen, instants, stalls, traces };
         world.look_at_purse();
+        world.order_first_rows();
         world
     }
 
@@ -394,12 +397,12 @@ impl World {
     /// Nothing is in flight and nothing will be started.
     pub(crate) fn is_over(&self) -> bool {
         if let Some(open) = &self.users.open {
-            let is_free = self.users.owing == 0 && (self.users.inside == 0 || self.users.budget.is_over);
+            let is_free = self.users.owing() == 0 && (self.users.inside == 0 || self.users.budget.is_over);
             return is_free && self.ledger.exchanges.is_empty() && open.is_over() && self.pool.lookups.is_empty();
         }
         let have_left = self.users.gave_up > 0 && self.users.gave_up >= self.work.share.users;
         let is_spent = have_left || self.users.budget.is_spent() && self.users.inside == 0;
-        let is_spent = (is_spent || self.users.budget.is_over) && self.users.owing == 0;
+        let is_spent = (is_spent || self.users.budget.is_over) && self.users.owing() == 0;
         self.ledger.exchanges.is_empty() && is_spent && self.pool.lookups.is_empty()
     }
 

@@ -88,6 +88,7 @@ fn of_the_whole(totals: &Totals) -> Vec<Family<'_>> {
             dropped,
         ),
         counter("onrush_unfinished", "Requests that were in flight when the run ended.", "{request}", unfinished),
+        counter("onrush_lost", "Requests that a lost worker had in flight.", "{request}", totals.lost),
         counter("onrush_bytes_received", "Bytes that arrived, heads and framing included.", "By", received),
         counter("onrush_bytes_sent", "Bytes that were sent, heads and framing included.", "By", sent),
         one("onrush_cpu_seconds", "CPU time of the threads that generate the load.", "s", Kind::Counter, cpu),

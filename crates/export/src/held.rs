@@ -64,7 +64,7 @@ impl HeldTotals {
             ("onrush_held_lost", "Established connections that were lost.", connection, tally.lost),
             ("onrush_held_closed", "Connections that were closed at the end.", connection, tally.closed()),
             ("onrush_held_messages_due", "Messages whose time had come.", message, tally.due()),
-            ("onrush_held_messages_sent", "Messages that were sent.", message, tally.sent()),
+            ("onrush_held_messages_sent", "Messages that were sent.", message, tally.messages_left()),
             ("onrush_held_messages_answered", "Messages that were answered.", message, tally.answered()),
             ("onrush_held_messages_unanswered", "Messages that were not answered.", message, tally.unanswered()),
             ("onrush_held_messages_refused", "Answers that the checks refused.", message, tally.refused()),

@@ -48,6 +48,7 @@ pub(crate) fn totals(totals: &Totals, at_ns: u64) -> String {
     let counts = [
         ("total_dropped", totals.dropped),
         ("total_unfinished", totals.unfinished),
+        ("total_lost", totals.lost),
         ("total_bytes_received", totals.bytes_received),
         ("total_bytes_sent", totals.bytes_sent),
         ("users", totals.users),

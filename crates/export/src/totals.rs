@@ -29,6 +29,7 @@ pub(crate) struct Totals {
     pub(crate) lateness: Histogram,
     pub(crate) dropped: u64,
     pub(crate) unfinished: u64,
+    pub(crate) lost: u64,
     pub(crate) bytes_received: u64,
     pub(crate) bytes_sent: u64,
     pub(crate) cpu_ns: u64,
@@ -75,6 +76,7 @@ impl Totals {
     fn set_counts(&mut self, tally: &Tally) {
         self.dropped = self.dropped.max(tally.dropped());
         self.unfinished = self.unfinished.max(tally.unfinished());
+        self.lost = self.lost.max(tally.lost());
         self.bytes_received = self.bytes_received.max(tally.bytes_received());
         self.bytes_sent = self.bytes_sent.max(tally.bytes_sent());
         for failure in &tally.failures {

@@ -71,12 +71,12 @@ impl Reader {
         }
     }
 
-    /// This row will be wanted. It may be forgotten again when many others come first.
-    pub fn hurry(&mut self, number: u64) {
-        if let Rows::Streamed(streamed) = &mut self.0
-            && streamed.find(number).is_none()
-        {
-            streamed.order(number);
+    /// This row will be wanted. It may be forgotten again when many others come first. False when it is not ordered, since half of what
+    /// may be on its way is: the other half is for those who wait.
+    pub fn hurry(&mut self, number: u64) -> bool {
+        match &mut self.0 {
+            Rows::Held(_) => true,
+            Rows::Streamed(streamed) => streamed.hurry(number),
         }
     }
 
@@ -129,6 +129,17 @@ impl Streamed {
             None => self.order(number),
         }
         Ok(found)
+    }
+
+    fn hurry(&mut self, number: u64) -> bool {
+        if self.find(number).is_some() || self.on_the_way.contains(&(number / self.paces.chunk_rows)) {
+            return true;
+        }
+        let may = self.on_the_way.len() < self.on_the_way_max / 2;
+        if may {
+            self.order(number);
+        }
+        may
     }
 
     fn find(&self, number: u64) -> Option<Row> {

@@ -294,7 +294,7 @@ impl Held {
 
 /// Messages that count as done.
 fn done(tally: &HeldTally, has_answers: bool) -> u64 {
-    if has_answers { tally.answered() } else { tally.sent() }
+    if has_answers { tally.answered() } else { tally.messages_left() }
 }
 
 fn asked_and_achieved(plan: &Hold, result: &HoldResult, tally: &HeldTally, has_answers: bool) -> Option<(f64, f64)> {
@@ -334,7 +334,7 @@ fn owed(tally: &HeldTally, has_answers: bool, unknown: u64) -> Vec<Owed> {
     };
     let unsent = match has_answers {
         true => tally.unsent(),
-        false => tally.due().saturating_sub(tally.sent()).max(tally.unsent()),
+        false => tally.due().saturating_sub(tally.messages_left()).max(tally.unsent()),
     };
     let all = [
         (OwedBy::Unsent, unsent),

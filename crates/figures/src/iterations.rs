@@ -48,7 +48,11 @@ fn iterations<'a>(scenarios: impl Iterator<Item = (&'a Scenario, &'a Counts)>) -
             // A redirect that was followed is a success on the way, and so is one for which no budget was left.
             true => {
                 let on_the_way = counts.redirects() + cut;
-                (counts.succeeded().saturating_sub(on_the_way), counts.failed(), counts.unfinished() + cut)
+                (
+                    counts.succeeded().saturating_sub(on_the_way),
+                    counts.failed(),
+                    counts.unfinished() + counts.lost() + cut,
+                )
             }
             false => (completed, failed, cut),
         };

@@ -280,7 +280,7 @@ impl Run {
             behind: Behind::of(&recorded.succeeded),
             hidden: result.asked_per_s.is_none().then(|| Hidden::of(&total, &recorded.succeeded, &plan)).flatten(),
             stalled: Stalled::of(&total, &result.shards),
-            notes: with_acks(notes, &recorded.succeeded),
+            notes: with_more(notes, &plan, &tally, &recorded.succeeded),
             changes,
             muster: result.muster,
             threads: result.threads,
@@ -366,8 +366,13 @@ impl Run {
     }
 }
 
-/// What was noted, and what the times of all say by themselves.
-fn with_acks(mut notes: Vec<Note>, succeeded: &Timings) -> Vec<Note> {
+/// What was noted, and what the figures of all say by themselves.
+fn with_more(mut notes: Vec<Note>, plan: &Plan, tally: &Tally, succeeded: &Timings) -> Vec<Note> {
+    let (left, users) = (tally.users_left(), tally.users_without_stop());
+    let has_rate = plan.scenarios.iter().any(|scenario| matches!(scenario.load, plan::Load::Open { .. }));
+    let all = || plan.scenarios.iter().map(plan::Scenario::users).sum();
+    notes.extend((left > 0).then(|| Note::UsersLeft { left, of: (!has_rate).then(all) }));
+    notes.extend((users > 0).then_some(Note::UsersWithoutStop { users }));
     let service = succeeded.of(Measure::Service);
     notes.extend(acks::waited(service).map(|waited| Note::DelayedAcks { waited, of: service.count() }));
     notes

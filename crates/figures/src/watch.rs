@@ -117,6 +117,18 @@ pub enum Note {
     },
     /// Nothing succeeded on plain connections, and the port speaks TLS.
     SpeaksTls,
+    /// Users left because their program says so where something fails.
+    UsersLeft {
+        /// How often.
+        left: u64,
+        /// The users of closed loads, of which each leaves once; `None` where others take the place of those that leave.
+        of: Option<u64>,
+    },
+    /// Users did not do what comes behind their last iteration: the budget had no request left for it.
+    UsersWithoutStop {
+        /// How many.
+        users: u64,
+    },
 }
 
 impl Note {
@@ -130,6 +142,8 @@ impl Note {
             Self::ServerLimit { .. } => "server-limit",
             Self::DelayedAcks { .. } => "delayed-acks",
             Self::SpeaksTls => "speaks-tls",
+            Self::UsersLeft { .. } => "users-left",
+            Self::UsersWithoutStop { .. } => "users-without-stop",
         }
     }
 }

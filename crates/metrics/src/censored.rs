@@ -28,10 +28,11 @@ pub struct Censored {
 }
 
 impl Censored {
-    /// Those that timed out, were dropped or did not end. A start that was dropped waited, but had no service.
+    /// Those that timed out, were dropped, did not end or were lost with a worker. A start that was dropped waited, but had no service.
     pub fn of(seen: &Snapshot, measure: Measure) -> Self {
         let mut given_up = seen.class(Class::TimedOut).of(measure).clone();
         given_up.merge(seen.unfinished().of(measure));
+        seen.lost_after.of(measure).into_iter().for_each(|lost| given_up.merge(lost));
         if measure == Measure::Response {
             given_up.merge(&seen.dropped_after);
         }
@@ -56,6 +57,10 @@ impl Censored {
         let times = |timings: Option<&Timings>| timings.map(|timings| timings.of(measure).clone()).unwrap_or_default();
         let mut given_up = times(seen.timings(series, Class::TimedOut));
         given_up.merge(&times(seen.unfinished_of(series)));
+        // Each of those that were lost with a worker may have been of this series.
+        if series.kind() == crate::SeriesKind::Step {
+            seen.lost_after.of(measure).into_iter().for_each(|lost| given_up.merge(lost));
+        }
         Self::of_times(&given_up, &times(seen.timings(series, Class::Succeeded)))
     }
 

@@ -98,10 +98,11 @@ enum Section {
     SeriesFailures = 22,
     Slowest = 23,
     Traces = 24,
+    LostAfter = 25,
 }
 
 impl Section {
-    const ALL: [Self; 24] = [
+    const ALL: [Self; 25] = [
         Self::Counters,
         Self::Statuses,
         Self::GrpcStatuses,
@@ -126,6 +127,7 @@ impl Section {
         Self::SeriesFailures,
         Self::Slowest,
         Self::Traces,
+        Self::LostAfter,
     ];
 
     fn put(self, seen: &Snapshot, out: &mut Vec<u8>) {
@@ -155,6 +157,7 @@ impl Section {
             Self::SeriesFailures => series::put_failures(out, &seen.table),
             Self::Slowest => traced::put_slowest(out, &seen.particulars.slowest),
             Self::Traces => traced::put_traces(out, &seen.particulars.slowest),
+            Self::LostAfter => times::put_ages(out, &seen.lost_after),
         }
     }
 
@@ -194,6 +197,7 @@ impl Section {
             Self::Traces => {
                 seen.particulars.slowest = traced::read_traces(&seen.particulars.slowest, from)?;
             }
+            Self::LostAfter => seen.lost_after = times::read_ages(from)?,
         }
         Ok(())
     }

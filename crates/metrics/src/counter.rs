@@ -184,6 +184,12 @@ counters! {
     WarmedUp = warmed_up;
     /// Of the requests that went out again, those that the server may have begun the first time.
     BegunBefore = begun_before;
+    /// Users that left because their program says so where something fails; those of the warm-up too.
+    UsersLeft = users_left;
+    /// Users that have not done what comes behind their last iteration, since the budget of the run had no request left for it.
+    UsersWithoutStop = users_without_stop;
+    /// Exchanges that a worker had in flight when it was lost: nobody knows what became of them.
+    Lost = lost;
 }
 
 counters! {
@@ -231,6 +237,8 @@ counters! {
     CpuNs = cpu_ns;
     /// TLS sessions that took up an earlier one.
     TlsResumed = tls_resumed;
+    /// Of the messages that left, those of which the kernel had not taken all when their connections ended.
+    MessagesUntaken = messages_untaken;
 }
 
 impl Counters {
@@ -250,6 +258,11 @@ impl Counters {
         self.started() + self.carried()
     }
 
+    /// Exchanges of which the end is known, whatever it was.
+    pub fn all_ended(&self, failed: u64) -> u64 {
+        self.succeeded() + failed + self.dropped() + self.unfinished() + self.lost()
+    }
+
     /// The share of the starts that succeeded, of those that were not cut short; `None` without any.
     pub fn success_ratio(&self) -> Option<f64> {
         let whole = self.all_started().saturating_sub(self.cut());
@@ -258,6 +271,12 @@ impl Counters {
 }
 
 impl HeldCounters {
+    /// Messages that left as a whole. What a kernel never took is known when its connection ends, perhaps in a later snapshot: of all
+    /// snapshots together this is exact.
+    pub fn messages_left(&self) -> u64 {
+        self.sent().saturating_sub(self.messages_untaken())
+    }
+
     /// Bytes that the kernel took.
     pub fn bytes_sent(&self) -> u64 {
         self.bytes_handed().saturating_sub(self.bytes_untaken())

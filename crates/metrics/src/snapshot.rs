@@ -3,7 +3,7 @@
 use crate::catalog::{SeriesId, SeriesKind};
 use crate::table::{Ended, Table};
 use crate::{
-    Blamed, Class, Counter, Counts, Distribution, Failure, Gauges, Measure, Outcome, Particulars, SAMPLES_MAX,
+    Ages, Blamed, Class, Counter, Counts, Distribution, Failure, Gauges, Measure, Outcome, Particulars, SAMPLES_MAX,
     SHOWN_MAX, Sample, Timings,
 };
 
@@ -29,6 +29,8 @@ pub struct Snapshot {
     pub message_gap: Distribution,
     /// The time that dropped starts had waited when they were given up.
     pub dropped_after: Distribution,
+    /// How long exchanges had waited, as far as it was told, that were in flight at a worker that was lost.
+    pub lost_after: Ages,
     /// How things stand at the end.
     pub gauges: Gauges,
     /// How late the shard's loop came to ticks that are evenly spaced; a stall is as many late ticks as it covers.
@@ -130,6 +132,19 @@ impl Snapshot {
         self.dropped_after.record(waited_ns);
     }
 
+    /// Counts exchanges that were in flight at a worker that was lost. `ages`: how long some of them, or all, had waited when they were
+    /// told last; of the others nothing is known.
+    pub fn lose(&mut self, count: u64, ages: &Ages) {
+        self.counts[Counter::Lost] += count;
+        if ages.response.count() <= count {
+            self.lost_after.merge(ages);
+            self.lost_after.response.record_many(0, count - ages.response.count());
+        } else {
+            // Some of those that wait were not counted as started yet: nobody knows which.
+            self.lost_after.response.record_many(0, count);
+        }
+    }
+
     /// What servers said is changed: secrets go before it is shown.
     pub fn change_heard(&mut self, change: impl Fn(&str) -> String) {
         self.heard.iter_mut().for_each(|(_, text)| *text = change(text).into());
@@ -208,6 +223,9 @@ impl Snapshot {
             seen.counts[Counter::Unfinished] += count;
             seen.table.timings_mut(step, Ended::Not).merge(timings);
         }
+        // Each of those may have been of this series.
+        seen.counts[Counter::Lost] = self.counts.lost();
+        seen.lost_after.merge(&self.lost_after);
         for (failure, count) in self.failures_of(series) {
             seen.counts.failures[failure.index()] += count;
             seen.table.fail(step, failure, count);
@@ -249,6 +267,7 @@ impl Snapshot {
         self.message_given_up.merge(&other.message_given_up);
         self.message_gap.merge(&other.message_gap);
         self.dropped_after.merge(&other.dropped_after);
+        self.lost_after.merge(&other.lost_after);
         self.cpu_ns += other.cpu_ns;
         self.run_delay_ns += other.run_delay_ns;
         self.gauges.merge(&other.gauges);
@@ -283,6 +302,7 @@ impl Snapshot {
         self.message_given_up.clear();
         self.message_gap.clear();
         self.dropped_after.clear();
+        self.lost_after.clear();
         self.lag.clear();
         self.gauges.clear();
         self.covered = None;

@@ -74,6 +74,7 @@ enum Counted {
     TimedOut,
     Dropped,
     Unfinished,
+    Lost,
     Answers,
     Reconnects,
     Status(u16),
@@ -207,6 +208,7 @@ impl Counted {
             Self::TimedOut => "timed_out",
             Self::Dropped => "dropped",
             Self::Unfinished => "unfinished",
+            Self::Lost => "lost",
             Self::Answers => "answers",
             Self::Reconnects => "reconnects",
             Self::Status(_) => "status(N)",
@@ -221,7 +223,9 @@ impl Counted {
         let is_end = matches!(self, Self::Succeeded | Self::Failed | Self::TimedOut);
         let is_status = matches!(self, Self::Status(_) | Self::GrpcStatus(_));
         match whole {
-            Self::Started => is_end || is_status || matches!(self, Self::Done | Self::Dropped | Self::Unfinished),
+            Self::Started => {
+                is_end || is_status || matches!(self, Self::Done | Self::Dropped | Self::Unfinished | Self::Lost)
+            }
             Self::Done => is_end || is_status,
             Self::Failed => self == Self::TimedOut,
             Self::Answers => is_status,
@@ -233,7 +237,7 @@ impl Counted {
     fn open(self, seen: &Snapshot) -> u64 {
         match self {
             Self::Done | Self::Succeeded | Self::Failed | Self::TimedOut => {
-                seen.counts.unfinished() + seen.gauges.in_flight.response.count()
+                seen.counts.unfinished() + seen.counts.lost() + seen.gauges.in_flight.response.count()
             }
             _ => 0,
         }
@@ -264,6 +268,7 @@ impl Counted {
             Self::TimedOut => seen.class(Class::TimedOut).of(Measure::Response).count(),
             Self::Dropped => counts.dropped(),
             Self::Unfinished => counts.unfinished(),
+            Self::Lost => counts.lost(),
             Self::Answers => counts.answers(),
             Self::Reconnects => counts.reconnects(),
             Self::Status(status) => counts.statuses.get(usize::from(status)).copied().unwrap_or(0),

@@ -118,7 +118,7 @@ impl Page {
         let counts = &held.tally;
         let planned = counts.due() + counts.missed();
         if planned > 0 {
-            let (due, sent, answered) = (count(planned), count(counts.sent()), count(counts.answered()));
+            let (due, sent, answered) = (count(planned), count(counts.messages_left()), count(counts.answered()));
             let mut rest = String::new();
             for (number, en, zh) in [
                 (counts.late(), "sent late by the generator", "因压测机滞后而迟发"),

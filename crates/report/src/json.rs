@@ -136,6 +136,7 @@ fn facts(run: &Run) -> Value {
             "dropped": counts.dropped(),
             "dropped_by_generator": counts.dropped_by_generator(),
             "unfinished": counts.unfinished(),
+            "lost": counts.lost(),
             "cut": counts.cut(),
             "success_ratio": counts.success_ratio(),
             "answered_ratio": ratio(counts.succeeded(), counts.finished()),

@@ -96,6 +96,7 @@ pub fn live_value(interval: &Interval, standing: &Standing, judged: &[Judged]) -
             "failed": total.failed,
             "dropped": total.dropped(),
             "unfinished": total.unfinished(),
+            "lost": total.lost(),
             "bytes_received": total.bytes_received(),
             "bytes_sent": total.bytes_sent(),
             "connections_established": total.connections_established(),

@@ -16,6 +16,7 @@ pub fn note_so_far(note: &Note, language: Language) -> String {
             language.pick(format!("so far: {text}"), format!("截至目前：{text}"))
         }
         Note::LocalPorts { .. } | Note::AcceptQueue { .. } | Note::DelayedAcks { .. } | Note::SpeaksTls => text,
+        Note::UsersLeft { .. } | Note::UsersWithoutStop { .. } => text,
     }
 }
 
@@ -80,6 +81,7 @@ pub fn note_text(note: &Note, language: Language) -> String {
                 ),
             )
         }
+        Note::UsersLeft { .. } | Note::UsersWithoutStop { .. } => return users_gone(note, language),
         Note::ServerLimit { cut, open } => {
             let (cut, open) = (count(*cut), count(*open));
             (
@@ -93,6 +95,46 @@ pub fn note_text(note: &Note, language: Language) -> String {
         }
     };
     language.pick(en, zh)
+}
+
+/// Users left before the load was over, or without what comes behind their last iteration.
+fn users_gone(note: &Note, language: Language) -> String {
+    match note {
+        Note::UsersLeft { left, of: Some(all) } => {
+            let (left, all) = (count(*left), count(*all));
+            language.pick(
+                format!(
+                    "{left} of {all} users left, since a step of theirs failed that says on_failure: stop; the load went on without them. To keep them, let that step say on_failure: next"
+                ),
+                format!(
+                    "{all} 个用户中有 {left} 个因步骤失败而退出（该步骤写了 on_failure: stop），之后的压力不再包含他们。如需保留这些用户，请在该步骤写 on_failure: next"
+                ),
+            )
+        }
+        Note::UsersLeft { left, .. } => {
+            let left = count(*left);
+            language.pick(
+                format!(
+                    "{left} times a user left, since a step failed that says on_failure: stop; under a rate another user took the place of each. To keep them, let that step say on_failure: next"
+                ),
+                format!(
+                    "用户因步骤失败而退出共 {left} 次（该步骤写了 on_failure: stop）；按速率施压时由新用户接替。如需保留这些用户，请在该步骤写 on_failure: next"
+                ),
+            )
+        }
+        Note::UsersWithoutStop { users } => {
+            let users = count(*users);
+            language.pick(
+                format!(
+                    "the budget had no request left for the stop steps of {users} users: they did not do them. Raise requests= in the budget, or bound the load with iterations"
+                ),
+                format!(
+                    "额度中的请求数已用完，{users} 个用户没有执行 stop 中的步骤。请调大额度中的 requests=，或改用 iterations 限制压力"
+                ),
+            )
+        }
+        _ => String::new(),
+    }
 }
 
 /// Connections took longer than the kernel waits before it asks again.

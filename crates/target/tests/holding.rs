@@ -6,7 +6,10 @@
 #[macro_use]
 extern crate claims;
 
+use std::io::Read;
+use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
+use std::sync::mpsc::channel;
 
 use claims::wait_for;
 use driver::{Chosen, Kind};
@@ -63,8 +66,50 @@ fn main() {
         it_is_ended_and_nothing_else(&server, kind);
         who_drops_it_ends_it(&server, kind, threads);
         who_listens_hears_all(&server, kind);
+        what_left_is_what_the_kernel_took(kind);
     }
-    println!("6 passed, 0 failed");
+    println!("7 passed, 0 failed");
+}
+
+/// To a peer that reads nothing: what the kernel took of messages is known to the byte, since it is what such a peer finds when it
+/// reads at last. None left as a whole, but for those that are small.
+fn what_left_is_what_the_kernel_took(kind: Kind) {
+    const LARGE: usize = 24 * 1024 * 1024;
+    for (bytes, no_answer, left) in [(LARGE, true, 0), (LARGE, false, 0), (1_000, true, 2), (1_000, false, 2)] {
+        let about = format!("{kind:?} {bytes} {no_answer}");
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let (begin, reads) = channel();
+        let peer = std::thread::spawn(move || {
+            let sockets: Vec<TcpStream> = (0..2).map(|_| listener.accept().expect("a connection").0).collect();
+            reads.recv().expect("all is over");
+            let mut buffer = vec![0; 1 << 20];
+            let mut read_all = |mut socket: TcpStream| {
+                std::iter::from_fn(|| socket.read(&mut buffer).ok().filter(|count| *count > 0)).sum::<usize>()
+            };
+            sockets.into_iter().map(&mut read_all).sum::<usize>() as u64
+        });
+        let common = Flags {
+            url: Some(format!("tcp://{address}")),
+            connections: Some("2".to_owned()),
+            data: Some("x".repeat(bytes)),
+            no_answer,
+            read_bytes: (!no_answer).then(|| "2".to_owned()),
+            grace: Some("0s".to_owned()),
+            timeout: Some("60s".to_owned()),
+            ..Flags::default()
+        };
+        let plan = HoldFlags { common, once: true, hold: Some("500ms".to_owned()), ..HoldFlags::default() };
+        let plan = plan.plan().unwrap_or_else(|error| panic!("{error}"));
+        let options = HoldOptions { address, tls: None, threads: 1, driver: chosen(kind), team: None };
+        let holding = Holding::start(Arc::new(plan), options, &StopHandle::default()).expect("connections");
+        let result = holding.finish().expect("an end");
+        begin.send(()).expect("it waits");
+        let (came, counts) = (peer.join().expect("a sum"), &result.total.counts);
+        assert_eq!(counts.bytes_sent(), came, "{about}: {counts:?}");
+        assert!(came > 0 && (bytes < LARGE || came < 2 * LARGE as u64), "{about}: {came}");
+        assert_eq!((counts.sent(), counts.messages_left()), (2, left), "{about}: {counts:?}");
+    }
 }
 
 fn is_whole(result: &HoldResult, kind: Kind) {

@@ -82,10 +82,9 @@ impl World {
 
     /// A connection that is not there yet will not be.
     fn abandon<S: Sockets>(&mut self, number: u32, sockets: &mut S) {
+        self.close_socket(number, sockets);
         let connection = self.get(number);
         (connection.phase, connection.more) = (Phase::Gone, None);
-        let socket = connection.socket;
-        sockets.close(socket);
         self.opening -= 1;
         self.seen.counts[HeldCounter::Abandoned] += 1;
     }
@@ -98,12 +97,9 @@ impl World {
             self.seen.counts[HeldCounter::Unanswered] += 1;
             self.seen.given_up.record(now.since(connection.intended).0);
         }
-        (connection.phase, connection.more) = (Phase::Gone, None);
-        connection.is_ending = false;
-        let socket = connection.socket;
-        let unsent = sockets.unsent(socket) as u64;
-        sockets.close(socket);
-        self.seen.counts[HeldCounter::BytesUntaken] += unsent;
+        self.close_socket(number, sockets);
+        let connection = self.get(number);
+        (connection.phase, connection.more, connection.is_ending) = (Phase::Gone, None, false);
         self.open -= 1;
     }
 

@@ -11,6 +11,8 @@ use metrics::{Distribution, Held, HeldNow};
 use pacing::Nanos;
 use plan::Hold;
 
+use memory::AtRest;
+
 use super::afar::HoldNews;
 use super::parts::{HoldEnd, PartMemory};
 use super::shard::Report;
@@ -106,6 +108,8 @@ pub(super) struct HoldDesk {
     setting: Setting,
     pub(super) shards: usize,
     reserve: u64,
+    /// What the kernel takes while nothing comes or goes.
+    rest: AtRest,
     told: Vec<Teller>,
     /// To each shard a word for each interval that was taken.
     taken: Vec<Sender<()>>,
@@ -156,6 +160,7 @@ impl HoldDesk {
             setting,
             shards,
             reserve: memory::reserve(),
+            rest: AtRest::default(),
             told: vec![Teller::default(); shards],
             reached: vec![0; shards],
             lags: vec![Distribution::default(); shards],
@@ -207,6 +212,10 @@ impl HoldDesk {
         }
         if let Some(stopped) = &mut self.stopped_opening {
             stopped.tried = self.total.counts.tried();
+        }
+        // By now more is known of the machine than when it was looked at.
+        if !self.is_afar() {
+            self.memory.kernel = self.rest.told(self.memory.kernel);
         }
         Ok(self)
     }
@@ -289,6 +298,7 @@ impl HoldDesk {
     fn show(&mut self, next: Next) -> Ready {
         let Next { seen, to, span } = next;
         self.total.add_time(&seen);
+        self.look_at_rest(seen.now.open);
         let memory = self.memory_now();
         if seen.now.open >= self.most_open && seen.now.open > 0 {
             (self.most_open, self.memory) = (seen.now.open, memory);

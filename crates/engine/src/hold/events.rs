@@ -41,7 +41,7 @@ impl World {
                 }
             }
             Event::PeerClosed { socket, at } => self.peer_closed(socket, at, sockets),
-            Event::Failed { socket, error, at, .. } => self.failed(socket, error, at),
+            Event::Failed { socket, error, at, left } => self.failed(socket, (error, left.untaken), at),
             // A client has no listener.
             Event::Accepted { .. } | Event::Woken => {}
         }
@@ -277,8 +277,9 @@ impl World {
         self.lose(number, failure, at, sockets);
     }
 
-    fn failed(&mut self, socket: Socket, error: SocketError, at: Nanos) {
+    fn failed(&mut self, socket: Socket, (error, untaken): (SocketError, usize), at: Nanos) {
         let Some(number) = self.find(socket) else { return };
+        self.take_back(number, untaken);
         let failure = match (self.get(number).phase, error) {
             (Phase::Connects, _) => faults::while_connecting(error),
             (Phase::Shakes, SocketError::Reset) => Failure::Tls(metrics::TlsFault::ClosedEarly),

@@ -383,11 +383,23 @@ impl World {
 
     /// The connection is closed here, and counts as what it was.
     pub(super) fn lose<S: Sockets>(&mut self, number: u32, failure: Failure, now: Nanos, sockets: &mut S) {
-        let socket = self.get(number).socket;
-        let unsent = sockets.unsent(socket) as u64;
-        sockets.close(socket);
-        self.seen.counts[HeldCounter::BytesUntaken] += unsent;
+        self.close_socket(number, sockets);
         self.gone(number, failure, now);
+    }
+
+    /// Nothing more goes out: what the kernel has not taken by now it never will, and that is known to the byte.
+    pub(super) fn close_socket<S: Sockets>(&mut self, number: u32, sockets: &mut S) {
+        let socket = self.get(number).socket;
+        let untaken = if sockets.unsent(socket) > 0 { sockets.stop_sending(socket) } else { 0 };
+        sockets.close(socket);
+        self.take_back(number, untaken);
+    }
+
+    /// The kernel never took so many bytes; the message that was on its way did not leave as a whole then.
+    pub(super) fn take_back(&mut self, number: u32, untaken: usize) {
+        let is_cut = untaken > 0 && matches!(self.get(number).phase, Phase::Asks | Phase::Says);
+        self.seen.counts[HeldCounter::BytesUntaken] += untaken as u64;
+        self.seen.counts[HeldCounter::MessagesUntaken] += u64::from(is_cut);
     }
 
     fn count_lost(&mut self, number: u32, failure: Failure, now: Nanos) {

@@ -17,7 +17,7 @@ use pacing::Nanos;
 use pacing::change::Timeline;
 
 pub(crate) use ended::Ended;
-use parts::{KEPT_MAX, KEPT_RECENT};
+use parts::{KEPT_MAX, KEPT_RECENT, Open};
 
 use super::whole::{Gauges, Whole};
 use crate::afar::PartEnd;
@@ -48,6 +48,8 @@ struct Source {
     spent: ShardUse,
     /// Until when that was told.
     since: Nanos,
+    /// What it has begun and not ended, as far as it told, scenario by scenario; of those that may be lost.
+    open: Vec<Open>,
 }
 
 /// What was told of one interval, so far.
@@ -185,6 +187,7 @@ impl Merger {
             gauges: vec![(0, 0); count],
             spent: ShardUse::default(),
             since: times.begins().max(times.measured_from()),
+            open: Vec::new(),
         };
         let whole = || Whole::of(count);
         Self {
@@ -355,7 +358,8 @@ impl Merger {
     pub(super) fn finish(mut self) -> Finished {
         let wall = self.ended_at.max(self.from);
         self.end_untold(wall);
-        // Whatever was in flight has ended, or was given up.
+        self.count_lost();
+        // Whatever was in flight has ended, was given up, or is lost.
         self.total.clear_in_flight();
         let own = self.sources.into_iter().map(|source| source.spent).filter(|_| !self.is_afar);
         let shards = own.chain(self.parts.iter().flat_map(|part| part.shards.clone())).collect();

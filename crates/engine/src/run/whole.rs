@@ -69,6 +69,12 @@ impl Whole {
         }
     }
 
+    /// What holds of a scenario holds of all together too.
+    pub(super) fn each_of(&mut self, scenario: usize, change: impl Fn(&mut Snapshot)) {
+        change(&mut self.all);
+        self.apart.get_mut(scenario).into_iter().for_each(change);
+    }
+
     /// Nothing is in flight any more.
     pub(super) fn clear_in_flight(&mut self) {
         self.all.gauges.in_flight.clear();

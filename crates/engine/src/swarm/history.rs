@@ -200,6 +200,8 @@ pub(crate) struct History {
     /// Connections that somebody between the hosts gave up, in runs before this one too.
     pub(crate) connections_lost: usize,
     pub(crate) fault_count: u64,
+    /// The part of its budget that ended it.
+    pub(crate) spent: Option<plan::BudgetPart>,
     /// Files whose rows were used up.
     pub(crate) used_up: Vec<UsedUp>,
     /// What became of the meetings of users.
@@ -379,6 +381,7 @@ impl Town {
             server_sockets: network.open_sockets(server_host) - 1,
             connections_lost: network.lost_connections(),
             fault_count: network.faults_so_far() - faults_before,
+            spent: finished.ends[number].spent,
             used_up: used_up.clone(),
             met: met.clone(),
             setting: setting.clone(),

@@ -13,6 +13,7 @@ use crate::idle::QUIET;
 mod apart;
 mod carriers;
 mod forks;
+mod leaving;
 mod loops;
 mod meetings;
 mod sharing;

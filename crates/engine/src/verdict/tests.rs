@@ -273,6 +273,21 @@ fn first_requests_that_find_no_queue_tell_of_the_limit() {
     assert_eq!((verdict.limit, verdict.known), (Limit::Unknown, Known::Nothing(Unknown::NotTried(NotTried::Counted))));
 }
 
+/// Who lost workers knows why the load was another one, whoever was the limit: nothing is asked of half of the users.
+#[test]
+fn workers_that_were_lost_are_the_verdict_of_a_closed_load_too() {
+    let mut total = seen(0, 0, 20);
+    for place in 1..=20 {
+        total.counts[Counter::Started] += 1;
+        total.outcome(SeriesId::step(0), Outcome::Succeeded).record(Measure::Service, place * MILLI);
+    }
+    let mut verdict = of_slices(&total, &Slices::default());
+    assert!(verdict.wants_probe());
+    verdict.without_workers();
+    verdict.learn(Err(NotTried::Elsewhere));
+    assert_eq!((verdict.limit, verdict.known), (Limit::Workers, Known::Counts));
+}
+
 #[test]
 fn a_target_that_was_away_is_told_with_its_instants() {
     let answered = Slice { ended: 40, succeeded: 40, in_flight: 4, ..Slice::default() };

@@ -106,8 +106,8 @@ impl World {
             }
         }
         self.forget_user(user);
-        if let Some(open) = &mut self.users.open {
-            return open.stopped.push(user);
+        if self.users.open.is_some() {
+            return self.make_room(user, sockets);
         }
         self.users.gave_up += u64::from(self.users.all[user as usize].has_given_up);
         self.end_user(user, sockets);
@@ -116,21 +116,27 @@ impl World {
     /// What comes behind the last iteration of a user is not done.
     fn owes(&self, user: u32) -> bool {
         let stage = self.users.all[user as usize].stage;
-        matches!(stage, Stage::Starting | Stage::Ready) && self.users.programs.stop_at().is_some()
+        let is_asked_for = self.users.programs.stop_at().is_some() && !self.users.is_out_of_requests;
+        matches!(stage, Stage::Starting | Stage::Ready) && is_asked_for
     }
 
     /// The user is as one that has begun nothing.
     fn forget_user(&mut self, user: u32) {
         let was = std::mem::take(&mut self.users.all[user as usize].stage);
-        self.users.owing -= u64::from(was != Stage::New && self.users.programs.stop_at().is_some());
+        let has_stop = self.users.programs.stop_at().is_some();
+        self.users.owing -= u64::from(was != Stage::New && has_stop);
+        if has_stop && self.users.is_out_of_requests && matches!(was, Stage::Starting | Stage::Ready) {
+            self.count_without_stop(1);
+        }
         if let Some(open) = self.users.open.as_mut().filter(|_| was == Stage::Starting) {
             open.starting -= 1;
         }
     }
 
-    /// A user that has no place any more does first what comes behind its last iteration. True when it is busy with it.
+    /// A user that has no place any more goes no further in its iteration, and does what comes behind its last one. True when it is
+    /// busy with that. Where the load only stands still, and is not over, it does neither.
     pub(super) fn stops_before_parking<S: Sockets>(&mut self, user: u32, turn: Turn, sockets: &mut S) -> bool {
-        if !self.users.programs.has_apart() || self.users.closed.is_halted() {
+        if self.users.closed.is_halted() && !self.users.budget.is_over {
             return false;
         }
         let one = self.users.all[user as usize];
@@ -138,26 +144,39 @@ impl World {
             if self.go_on(user, turn, sockets) {
                 return true;
             }
-        } else if self.owes(user)
-            && let Some(stop_at) = self.users.programs.stop_at()
-        {
+        } else {
             self.cut_iteration(user, turn.taken_up, sockets);
-            self.users.all[user as usize].stage = Stage::Stopping;
-            self.enter_apart(user, stop_at);
-            if self.go_on(user, turn, sockets) {
-                return true;
+            if self.owes(user)
+                && let Some(stop_at) = self.users.programs.stop_at()
+            {
+                self.users.all[user as usize].stage = Stage::Stopping;
+                self.enter_apart(user, stop_at);
+                if self.go_on(user, turn, sockets) {
+                    return true;
+                }
             }
         }
         self.forget_user(user);
         false
     }
 
-    /// The load is over: whoever rests comes back to do what comes behind its last iteration.
+    /// The load is over: whoever rests, or has stood still, comes back to do what comes behind its last iteration.
     pub(super) fn wake_owing(&mut self, at: Nanos) {
-        if self.users.programs.stop_at().is_none() || self.users.owing == 0 {
+        if self.users.owing() == 0 {
             return;
         }
+        if let Some(open) = &mut self.users.open {
+            open.is_halted = false;
+            std::mem::take(&mut open.halted).into_iter().for_each(|user| self.rest(user, at));
+        }
         for user in 0..self.users.all.len() as u32 {
+            let one = &mut self.users.all[user as usize];
+            let has_stood = one.is_parked && one.stage != Stage::New;
+            if has_stood {
+                one.is_parked = false;
+                self.users.closed.parked -= 1;
+                self.rest(user, at);
+            }
             let owes = self.owes(user);
             // Whoever carries what comes at a rate and rests between two of them stops when nothing more comes.
             let is_resting = self.users.open.is_some() && !self.users.all[user as usize].is_inside;
@@ -171,7 +190,7 @@ impl World {
 
     /// A user comes back at this instant; false when it came back before.
     pub(super) fn wakes(&mut self, user: u32, at: Nanos) -> bool {
-        if !self.users.programs.has_apart() {
+        if !self.users.programs.knows_rests() {
             return true;
         }
         let Some(place) = self.users.programs.place(user) else { return true };
@@ -182,19 +201,51 @@ impl World {
         is_it
     }
 
-    /// The load was over while a user rested that has something left to do.
+    /// Who rests and has no place any more leaves at `at`, and not when its pause is over.
+    #[cold]
+    pub(super) fn send_away(&mut self, users: std::ops::Range<u64>, at: Nanos) {
+        if !self.users.programs.knows_rests() {
+            return;
+        }
+        for user in users.start..users.end.min(self.users.all.len() as u64) {
+            let Some(place) = self.users.programs.place(user as u32) else { continue };
+            // Who waits for others goes on with them.
+            if place.wakes_at.is_some_and(|wakes_at| wakes_at > at && wakes_at != Nanos::NEVER) {
+                place.wakes_at = Some(at);
+                self.timers.insert(at, Deadline::User { user: user as u32, at });
+            }
+        }
+    }
+
+    /// A user of a closed load is one too many.
+    pub(super) fn has_lost_its_place(&self, user: u32) -> bool {
+        self.users.open.is_none() && !self.users.closed.is_halted() && !self.users.closed.has(user)
+    }
+
+    /// The load was over while a user rested that has something left to do, or went on without it.
     pub(super) fn is_called_off(&self, user: u32) -> bool {
-        self.users.budget.is_over && self.owes(user)
+        if self.users.budget.is_over {
+            return self.owes(user);
+        }
+        let is_stopping = || self.users.all[user as usize].stage == Stage::Stopping;
+        self.users.programs.knows_rests() && self.has_lost_its_place(user) && !is_stopping()
     }
 
     /// Its pause ends with its iteration.
     #[cold]
     pub(super) fn call_off<S: Sockets>(&mut self, user: u32, at: Nanos, now: Nanos, sockets: &mut S) {
+        let turn = Turn { intended: at, taken_up: now, is_counted: false };
+        if !self.users.budget.is_over {
+            if !self.stops_before_parking(user, turn, sockets) {
+                self.park(user, sockets);
+            }
+            return;
+        }
         self.cut_iteration(user, at, sockets);
         if self.users.open.is_some() {
             return self.next_open(user, View::Rested, at, now, sockets);
         }
-        self.leave(user, Turn { intended: at, taken_up: now, is_counted: false }, sockets);
+        self.leave(user, turn, sockets);
     }
 
     /// The user has gone through as many iterations as each does.

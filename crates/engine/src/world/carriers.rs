@@ -32,7 +32,7 @@ impl World {
         if stage != Stage::Starting {
             return false;
         }
-        if open.is_halted {
+        if open.is_halted && !self.users.budget.is_over {
             open.halted.push(user);
             return true;
         }
@@ -62,6 +62,30 @@ impl World {
                 Stage::Starting => waiting == 0,
                 Stage::New | Stage::Ready => true,
             }
+    }
+
+    /// The program of a user says that it leaves: it does what comes behind its last iteration, and another takes its place.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn give_way<S: Sockets>(&mut self, user: u32, now: Nanos, sockets: &mut S) {
+        self.users.all[user as usize].has_given_up = false;
+        self.leave(user, Turn { intended: now, taken_up: now, is_counted: false }, sockets);
+    }
+
+    /// A user has left. While the load goes on it may come back as another, with nothing of what it had.
+    pub(super) fn make_room<S: Sockets>(&mut self, user: u32, sockets: &mut S) {
+        let Some(open) = &mut self.users.open else { return };
+        open.stopped.push(user);
+        if open.is_over() {
+            return;
+        }
+        self.users.states.forget_all(user);
+        self.close_own(user, sockets);
+        if self.pool.is_layered {
+            self.users.all[user as usize].is_parked = true;
+            self.leave_link(user, sockets);
+            self.users.all[user as usize].is_parked = false;
+        }
     }
 
     /// Nothing more comes: users that are free do what comes behind their last iteration.

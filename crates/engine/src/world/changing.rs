@@ -6,6 +6,7 @@ use pacing::change::{Course, Timeline};
 use pacing::{Lost, Nanos};
 
 use super::World;
+use super::programs::Turn;
 
 /// When the load stands still.
 #[derive(Clone, Copy, Debug)]
@@ -79,9 +80,13 @@ impl World {
             return self.resume_open(now, sockets);
         }
         for user in self.users.closed.resume(at, self.instants.started)..self.users.all.len() as u32 {
-            // Who has no place any more kept its connection until now.
-            if self.users.all[user as usize].is_parked {
-                self.leave_connection(user, sockets);
+            // Who has no place any more kept its connection until now, and what it was in.
+            if std::mem::take(&mut self.users.all[user as usize].is_parked) {
+                self.users.closed.parked -= 1;
+                let turn = Turn { intended: at, taken_up: now, is_counted: false };
+                if !self.stops_before_parking(user, turn, sockets) {
+                    self.park(user, sockets);
+                }
             }
         }
     }

@@ -219,6 +219,7 @@ impl World {
             let intended = self.instants.started + self.users.closed.since;
             self.join(user, intended, now, sockets);
         }
+        let before = self.users.closed.active;
         for _ in 0..START_BATCH {
             let closed = &mut self.users.closed;
             if closed.active < closed.wanted {
@@ -227,12 +228,16 @@ impl World {
                 self.join(user, intended, now, sockets);
                 continue;
             }
-            // Whoever has no place any more notices when it is free.
+            // Whoever has no place any more and is busy notices when it is free.
             closed.active = closed.wanted;
             match closed.next_change {
                 Some(at) if self.instants.started + at <= now => closed.look(at),
                 _ => break,
             }
+        }
+        let closed = &self.users.closed;
+        if closed.active < before {
+            self.send_away(closed.active..before, self.instants.started + closed.since);
         }
         for _ in 0..START_BATCH {
             let Some(gathering) = &mut self.users.closed.gathering else { break };

@@ -16,6 +16,9 @@ impl World {
         let now = sockets.now();
         let before = self.seen.counts.unfinished();
         self.trace_waiting(now);
+        if self.users.is_out_of_requests && self.users.owing > 0 {
+            self.count_without_stop(self.users.owing);
+        }
         self.leave_meetings(now);
         if let Some(open) = &mut self.users.open {
             open.give_up(now, self.instants.counts_from, self.work.first_series, &mut self.seen);
@@ -79,8 +82,9 @@ impl World {
         let (tried, established) = (seen.counts.connections_tried(), seen.counts.connections_established());
         let (connect, tls) = (std::mem::take(&mut seen.connect), std::mem::take(&mut seen.tls));
         let (tls_resumed, warmed_up) = (seen.counts.tls_resumed(), seen.counts.warmed_up());
+        let users_left = seen.counts.users_left();
         seen.clear();
-        seen.counts[Counter::WarmedUp] = warmed_up;
+        (seen.counts[Counter::WarmedUp], seen.counts[Counter::UsersLeft]) = (warmed_up, users_left);
         (seen.tls, seen.counts[Counter::TlsResumed]) = (tls, tls_resumed);
         (seen.counts[Counter::ConnectionsTried], seen.counts[Counter::ConnectionsEstablished]) = (tried, established);
         seen.connect = connect;

@@ -39,7 +39,7 @@ pub(crate) struct Open {
     queue: VecDeque<Start>,
     /// Users without an exchange. The one that was busy last goes first: its connection is warm.
     pub(super) idle: VecDeque<u32>,
-    /// Users that have done what comes behind the last iteration of each.
+    /// Users that have left: they have done what comes behind the last iteration of each.
     pub(super) stopped: Vec<u32>,
     /// Users that do what comes before the first iteration of each, or wait to do it again.
     pub(super) starting: u64,
@@ -217,7 +217,8 @@ impl Open {
     }
 
     pub(super) fn next_turn(&self, users: usize) -> Nanos {
-        let may_serve = !self.idle.is_empty() && (!self.queue.is_empty() || self.has_retired);
+        let may_come_back = !self.stopped.is_empty() && self.waiting() > self.starting;
+        let may_serve = may_come_back || !self.idle.is_empty() && (!self.queue.is_empty() || self.has_retired);
         if may_serve || (self.work.opens_all && (users as u64) < self.users_max) {
             return Nanos::ZERO;
         }
@@ -259,6 +260,9 @@ impl World {
             let Some(open) = &mut self.users.open else { return };
             let Some(intended) = open.peek().filter(|at| *at <= now) else { break };
             let number = open.take(intended);
+            if self.users.states.rows.reads_ahead() {
+                self.order_rows_of_starts(number);
+            }
             if self.users.states.rows.may_end() && self.ends_with(number) {
                 break;
             }
@@ -416,6 +420,9 @@ impl World {
             if self.goes_on_open(user, view, intended, now, sockets) {
                 return;
             }
+        }
+        if self.users.all[user as usize].has_given_up {
+            return self.give_way(user, now, sockets);
         }
         if self.users.programs.has_apart() && self.is_apart(user, view, intended, now, sockets) {
             return;

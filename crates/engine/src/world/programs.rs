@@ -2,11 +2,12 @@
 
 mod conversations;
 mod forks;
+mod timed;
 
 use std::sync::Arc;
 
 use driver::Sockets;
-use metrics::{Class, Counter, Failure, Outcome, SeriesId};
+use metrics::{Counter, Failure};
 use pacing::Nanos;
 use plan::{OnFailure, Program};
 
@@ -14,7 +15,7 @@ use super::exchanges::Exchange;
 use super::{Deadline, World};
 pub(super) use forks::Use;
 
-use crate::program::{Code, Do, Drawer, OpenTransaction, Place};
+use crate::program::{Code, Do, Drawer, Place};
 use crate::user::{REFUSED_PAUSE, Stage, View};
 
 /// A user whose iteration asked for nothing begins the next one after this: a loop of nothing would never end.
@@ -32,17 +33,20 @@ pub(super) struct Programs {
     pub(super) code: Arc<Code>,
     /// Users do something before their first iteration, or behind their last.
     has_apart: bool,
+    /// It is known until when a user rests, since something may end that earlier.
+    knows_rests: bool,
     /// Of users that need one.
     places: Vec<Place>,
 }
 
 impl Programs {
-    /// `has_places`: users need a place whatever they do.
-    pub(super) fn new(program: &Program, steps: usize, has_places: bool) -> Self {
+    /// `has_places`: users need a place whatever they do. `may_leave`: their number may become smaller.
+    pub(super) fn new(program: &Program, steps: usize, has_places: bool, may_leave: bool) -> Self {
         let mut code = Code::new(program, steps);
-        code.has_places |= has_places;
         let has_apart = code.start_at.is_some() || code.stop_at.is_some();
-        Self { code: Arc::new(code), has_apart, places: Vec::new() }
+        let knows_rests = has_apart || (may_leave && code.thinks());
+        code.has_places |= has_places || knows_rests;
+        Self { code: Arc::new(code), has_apart, knows_rests, places: Vec::new() }
     }
 
     pub(super) fn start_at(&self) -> Option<u32> {
@@ -58,6 +62,11 @@ impl Programs {
         self.has_apart
     }
 
+    /// It is known until when a user rests.
+    pub(super) fn knows_rests(&self) -> bool {
+        self.knows_rests
+    }
+
     /// The number of the iteration that a user is in, or was in last.
     pub(super) fn iteration(&self, user: u32) -> u64 {
         self.places.get(user as usize).map_or(0, |place| place.iteration)
@@ -68,9 +77,10 @@ impl Programs {
         self.code.is_constant()
     }
 
-    /// What comes at a rate begins with the exchange of one step.
-    pub(super) fn asks_first(&self) -> bool {
-        self.code.asks_first
+    /// What comes at a rate begins with the exchange of one step, and is counted as started when it is due. Where a budget is spent by
+    /// what each user does first too, what waits for that takes nothing away from it.
+    pub(super) fn counts_due(&self, has_budget: bool) -> bool {
+        self.code.asks_first && !(has_budget && self.start_at().is_some())
     }
 
     /// The most exchanges of one user at a time.
@@ -135,6 +145,9 @@ impl World {
         if let Some(place) = users.programs.place(user) {
             place.begin(number.unwrap_or(place.iteration + 1));
         }
+        if number.is_none() && users.states.rows.reads_ahead() {
+            self.order_rows_of_user(user, self.users.programs.iteration(user));
+        }
     }
 
     /// A user has gone through an iteration.
@@ -156,8 +169,9 @@ impl World {
 
     fn abandon<S: Sockets>(&mut self, user: u32, counter: Counter, at: Nanos, sockets: &mut S) {
         self.leave_talks(user, sockets);
-        // What the end of the load cuts did not fail; what goes no further because nobody can be reached did.
-        let is_cut = counter == Counter::IterationsCut && self.users.budget.is_over;
+        // What the end of the load cuts did not fail, nor what a user leaves that has no place any more; what goes no further
+        // because nobody can be reached did.
+        let is_cut = counter == Counter::IterationsCut && (self.users.budget.is_over || self.has_lost_its_place(user));
         self.close_transactions(user, is_cut, at);
         self.end_apart(user, false);
         let one = &mut self.users.all[user as usize];
@@ -165,6 +179,9 @@ impl World {
         if std::mem::take(&mut one.is_inside) {
             self.users.inside -= 1;
             self.seen.counts[counter] += u64::from(std::mem::take(&mut one.is_counted));
+            if counter == Counter::IterationsCut {
+                self.users.lack_requests();
+            }
         }
         if let Some(place) = self.users.programs.place(user) {
             (place.tries, place.fork) = (0, None);
@@ -214,8 +231,11 @@ impl World {
             }
             OnFailure::Next => self.abandon(user, Counter::IterationsFailed, at, sockets),
             OnFailure::Stop => {
+                // Who does what comes behind its last iteration leaves anyway.
+                let leaves = users.all[user as usize].stage != Stage::Stopping;
+                users.all[user as usize].has_given_up |= leaves;
+                self.seen.counts[Counter::UsersLeft] += u64::from(leaves);
                 self.abandon(user, Counter::IterationsFailed, at, sockets);
-                self.users.all[user as usize].has_given_up = true;
             }
         }
     }
@@ -236,77 +256,6 @@ impl World {
                 }
                 _ => return,
             }
-        }
-    }
-
-    fn begin_transaction(&mut self, user: u32, number: u16, at: Nanos) {
-        if let Some(place) = self.users.programs.place(user) {
-            place.open.push(OpenTransaction { number, began: at, thought: Nanos::ZERO });
-        }
-    }
-
-    fn end_transaction(&mut self, user: u32, number: u16, at: Nanos) {
-        let Some(place) = self.users.programs.place(user) else { return };
-        let (open, rests_until) = (place.open.pop().expect("what ends has begun"), place.rests_until);
-        debug_assert!(open.number == number, "they lie in each other");
-        self.record_transaction(open, rests_until, Some(Class::Succeeded), at);
-    }
-
-    /// What is timed as one and not over does not come to its end. `is_cut`: because the load is over, else because of a failure.
-    #[cold]
-    fn close_transactions(&mut self, user: u32, is_cut: bool, at: Nanos) {
-        let Some(place) = self.users.programs.place(user) else { return };
-        let (rests_until, failure) = (place.rests_until, place.failed);
-        while let Some(open) = self.users.programs.place(user).and_then(|place| place.open.pop()) {
-            // A step that was dropped has no reason: it could not start in time, and nobody knows how long it would have taken.
-            let of_failure = failure.map_or(Class::TimedOut, |failure| Class::of(Outcome::Failed(failure)));
-            let ended = if is_cut { None } else { Some(of_failure) };
-            let is_measured = self.record_transaction(open, rests_until, ended, at);
-            if let Some(failure) = failure.filter(|_| is_measured && !is_cut) {
-                self.seen.fail(self.transaction(open.number), failure);
-            }
-        }
-    }
-
-    /// What is timed as one is over for everybody.
-    pub(super) fn cut_transactions(&mut self, at: Nanos) {
-        for user in 0..self.users.programs.places.len() {
-            self.close_transactions(user as u32, true, at);
-        }
-    }
-
-    /// `None`: it did not end. False when it began before what is measured.
-    fn record_transaction(
-        &mut self,
-        open: OpenTransaction,
-        rests_until: Nanos,
-        ended: Option<Class>,
-        at: Nanos,
-    ) -> bool {
-        if open.began < self.instants.measured_from {
-            return false;
-        }
-        let series = self.transaction(open.number);
-        let has_pauses = self.users.programs.code.transactions[usize::from(open.number)];
-        let span = open.span(at, rests_until, has_pauses).0;
-        match ended {
-            Some(class) => self.seen.record(series, class, span),
-            None => self.seen.record_unfinished(series, span),
-        }
-        true
-    }
-
-    fn transaction(&self, number: u16) -> SeriesId {
-        SeriesId::transaction(self.work.first_transaction + u32::from(number))
-    }
-
-    /// An exchange of a user failed, for whatever is timed around it.
-    #[cold]
-    pub(super) fn note_failure(&mut self, user: u32, failure: Failure) {
-        if self.users.all[user as usize].is_inside
-            && let Some(place) = self.users.programs.place(user)
-        {
-            place.fail(failure);
         }
     }
 
@@ -399,7 +348,7 @@ impl World {
 
     /// The user comes back at this instant.
     pub(super) fn rest(&mut self, user: u32, at: Nanos) {
-        if self.users.programs.has_apart()
+        if self.users.programs.knows_rests()
             && let Some(place) = self.users.programs.place(user)
         {
             place.wakes_at = Some(at);

@@ -1,11 +1,33 @@
 //! What a world spends of the budget of its run.
 
+use metrics::Counter;
 use pacing::Nanos;
 use plan::BudgetPart;
 
-use super::World;
+use super::{Users, World};
+
+impl Users {
+    /// Something is not done because the budget has no request left for it: that is what ended the run.
+    pub(super) fn lack_requests(&self) {
+        if let Some(purse) = self.purse.as_ref().filter(|_| self.is_out_of_requests) {
+            purse.end_by_requests();
+        }
+    }
+
+    /// Users that have still to do what comes behind their last iteration, and may.
+    pub(super) fn owing(&self) -> u64 {
+        if self.is_out_of_requests { 0 } else { self.owing }
+    }
+}
 
 impl World {
+    /// What users have not done behind their last iteration, since no request was left for it, is counted.
+    #[cold]
+    pub(super) fn count_without_stop(&mut self, users: u64) {
+        self.seen.counts[Counter::UsersWithoutStop] += users;
+        self.users.lack_requests();
+    }
+
     /// One more request may start; it was not counted before. With the last one nothing starts any more.
     #[cold]
     #[inline(never)]
@@ -14,6 +36,9 @@ impl World {
         let most = self.users.budget.starts.map_or(u64::MAX, |starts| starts.saturating_add(1));
         let may = self.users.purse.as_mut().is_none_or(|purse| purse.take(most));
         self.look_at_purse();
+        if !may {
+            self.users.lack_requests();
+        }
         may
     }
 
@@ -24,7 +49,7 @@ impl World {
             if self.users.budget.starts != Some(0) {
                 purse.end_by_requests();
             }
-            self.users.budget.is_over = true;
+            (self.users.budget.is_over, self.users.is_out_of_requests) = (true, true);
             if let Some(open) = &mut self.users.open {
                 open.stop_taking();
             }

@@ -1,5 +1,6 @@
 //! What users remember, and the requests that are made of it.
 
+mod ahead;
 mod reckoner;
 mod rows;
 pub(super) mod secrets;
@@ -95,6 +96,13 @@ impl States {
                 state.variables.clone_from_slice(&memory.variables);
                 state.jar.clear();
             }
+        }
+    }
+
+    /// Nothing of what a user knew is left.
+    pub(super) fn forget_all(&mut self, user: u32) {
+        if let Some(state) = self.all.get_mut(user as usize) {
+            *state = State::default();
         }
     }
 

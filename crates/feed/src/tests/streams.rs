@@ -1,12 +1,13 @@
 //! Rows of files that are not held, on several shards.
 
 use std::io::Write;
+use std::sync::mpsc::channel;
 
 use plan::Value;
 
 use super::{Folder, Shard, csv, texts};
-use crate::stream::CHUNK_BYTES_MAX;
-use crate::{AtEnd, Feed, FeedFault, Format, Pick, Place, Share, Spec, Turn};
+use crate::stream::{CHUNK_BYTES_MAX, Paces};
+use crate::{AtEnd, Feed, FeedFault, Format, Pick, Place, Reader, Share, Spec, Turn};
 
 const ROWS: u64 = 20_000;
 /// Few, so that most rows are found from one before them.
@@ -87,7 +88,7 @@ fn a_row_that_is_not_there_is_not_waited_for_and_comes() {
     shard.wait();
     let row = shard.reader.row(777).expect("no error").expect("it came");
     assert_eq!(row.values()[0], Value::text("777"));
-    shard.reader.hurry(888);
+    assert!(shard.reader.hurry(888));
     shard.wait();
     assert!(shard.reader.row(888).expect("no error").is_some(), "what was hurried is there");
 }
@@ -204,5 +205,22 @@ fn json_with_a_row_on_no_line_of_its_own_is_read_by_number() {
     let mut shard = Shard::new(&feed);
     for number in (0..5_000_u64).rev().step_by(37) {
         assert_eq!(shard.row(number).expect("no error").values()[0], Value::Int(number as i64));
+    }
+}
+
+/// What will be wanted takes half of what may be on its way: who waits for a row is not kept waiting by rows of others.
+#[test]
+fn what_will_be_wanted_leaves_room_for_what_is() {
+    for (row_bytes_max, half) in [(100, 512), (64 * 1024, 16), (1024 * 1024, 1)] {
+        // Nobody serves.
+        let (orders, ordered) = channel();
+        let paces = Paces { rows: 1_000_000, chunk_rows: 1, row_bytes_max, is_in_order: false };
+        let mut reader = Reader::streamed(orders, paces, || {});
+        let taken = (0..2_000).filter(|number| reader.hurry(number * 499)).count();
+        assert_eq!((taken, ordered.try_iter().count()), (half, half), "{row_bytes_max}");
+        // What is on its way is not ordered twice.
+        assert!(reader.hurry(0) && !reader.hurry(1) && ordered.try_iter().count() == 0);
+        (0..2_000).for_each(|number| assert_eq!(reader.row(number * 499 + 1), Ok(None)));
+        assert_eq!(ordered.try_iter().count(), half, "{row_bytes_max}: the other half");
     }
 }

@@ -69,6 +69,19 @@ pub(super) fn put_gauges(out: &mut Vec<u8>, gauges: &Gauges) {
     }
 }
 
+pub(super) fn put_ages(out: &mut Vec<u8>, Ages { response, service }: &Ages) {
+    if response.count() > 0 || service.count() > 0 {
+        put_times(out, response);
+        put_times(out, service);
+    }
+}
+
+pub(super) fn read_ages(from: &mut Reader<'_>) -> Result<Ages, SnapshotError> {
+    let ages = Ages { response: read(from)?, service: read(from)? };
+    from.must(ages != Ages::default())?;
+    Ok(ages)
+}
+
 pub(super) fn read_gauges(from: &mut Reader<'_>) -> Result<Gauges, SnapshotError> {
     let (users, connections_open) = (from.amount()?, from.amount()?);
     let gauges = Gauges { users, connections_open, in_flight: Ages { response: read(from)?, service: read(from)? } };

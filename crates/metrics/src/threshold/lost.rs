@@ -118,7 +118,7 @@ impl Threshold {
         let counts: &Counts = &seen.counts;
         let (part_of, whole_of) = (part.of(seen), whole.of(seen));
         // What the stop of a trial cut might have ended well.
-        let never = counts.dropped() + (counts.unfinished() - counts.cut().min(counts.unfinished()));
+        let never = counts.dropped() + counts.lost() + (counts.unfinished() - counts.cut().min(counts.unfinished()));
         let is_upper = matches!(self.comparison, Comparison::Below | Comparison::AtMost);
         match (part, whole, is_upper) {
             // A start that came to nothing failed whoever waited for it.

@@ -282,6 +282,7 @@ fn counter_of(word: &str) -> Option<Counted> {
         "timed_out" => Counted::TimedOut,
         "dropped" => Counted::Dropped,
         "unfinished" => Counted::Unfinished,
+        "lost" => Counted::Lost,
         "answers" => Counted::Answers,
         "reconnects" => Counted::Reconnects,
         "messages_sent" => Counted::MessagesSent,

@@ -151,7 +151,7 @@ fn messages(counts: &HeldTally) -> Value {
         "late": counts.late(),
         "missed": counts.missed(),
         "unsent": counts.unsent(),
-        "sent": counts.sent(),
+        "sent": counts.messages_left(),
         "answered": counts.answered(),
         "unanswered": counts.unanswered(),
         "refused": counts.refused(),

@@ -161,6 +161,7 @@ fn requests(report: &Value, page: &mut Markup) {
         ("failed", "failed", "失败"),
         ("dropped", "dropped", "丢弃"),
         ("unfinished", "unfinished", "未完成"),
+        ("lost", "lost with a worker", "随工作进程丢失"),
         ("redirects", "redirects followed", "跟随的重定向"),
         ("reconnects", "sent again on another connection", "换连接重发"),
         ("begun_before", "of them, may have reached the server before", "其中服务端此前可能已收到"),

@@ -72,3 +72,32 @@ fn notes_carry_the_figures_of_the_whole_run() {
     }
     assert_eq!(watch.take_notes(&Kernel::default()), []);
 }
+
+/// What is said of users that left, each with its figure and what to write instead.
+#[test]
+fn notes_say_how_many_users_left_and_why() {
+    for (note, kind, en, zh) in [
+        (
+            Note::UsersLeft { left: 8, of: Some(1_000) },
+            "users-left",
+            "8 of 1,000 users left",
+            "1,000 个用户中有 8 个因步骤失败而退出",
+        ),
+        (Note::UsersLeft { left: 4_321, of: None }, "users-left", "4,321 times a user left", "退出共 4,321 次"),
+        (
+            Note::UsersWithoutStop { users: 7 },
+            "users-without-stop",
+            "for the stop steps of 7 users",
+            "7 个用户没有执行 stop",
+        ),
+    ] {
+        assert_eq!(note.kind(), kind);
+        for (language, part) in [(Language::En, en), (Language::Zh, zh)] {
+            let text = note_text(&note, language);
+            assert!(text.contains(part), "{text}");
+            let remedy = if kind == "users-left" { "on_failure: next" } else { "requests=" };
+            assert!(text.contains(remedy), "{text}");
+            assert_eq!(note_so_far(&note, language), text);
+        }
+    }
+}

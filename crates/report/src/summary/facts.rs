@@ -169,7 +169,9 @@ fn sum_in_words(counts: &Tally, language: Language) -> String {
         number_of(words.succeeded, counts.succeeded()),
         number_of(words.failed, counts.failed)
     );
-    for (number, word) in [(counts.unfinished(), words.unfinished), (counts.dropped(), words.dropped)] {
+    let others =
+        [(counts.unfinished(), words.unfinished), (counts.dropped(), words.dropped), (counts.lost(), words.lost)];
+    for (number, word) in others {
         if number > 0 {
             write!(sum, " + {}", number_of(word, number)).expect("writing to a string does not fail");
         }

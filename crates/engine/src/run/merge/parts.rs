@@ -1,6 +1,6 @@
 //! What those tell who carry out parts of a run elsewhere.
 
-use metrics::Snapshot;
+use metrics::{Ages, Snapshot};
 use pacing::Nanos;
 
 use super::{Merger, Row, Source};
@@ -13,7 +13,38 @@ pub(super) const KEPT_MAX: usize = 128;
 /// The last of them may be shown again whoever was there: somebody may have begun in them of whom nobody has heard yet.
 pub(super) const KEPT_RECENT: u64 = 10;
 
+/// What somebody elsewhere has begun and not ended, as far as it told.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Open {
+    begun: u64,
+    ended: u64,
+    /// How long that had waited at the end of this interval, the last that was told.
+    number: u64,
+    ages: Ages,
+}
+
+impl Open {
+    fn add(&mut self, number: u64, seen: &Snapshot) {
+        self.begun += seen.counts.all_started();
+        self.ended += seen.counts.all_ended(seen.counts.failed());
+        if number >= self.number {
+            self.number = number;
+            self.ages.clone_from(&seen.gauges.in_flight);
+        }
+    }
+}
+
 impl Merger {
+    /// What those had in flight who never told that they were over is lost: it ended, perhaps, and nobody knows how.
+    pub(super) fn count_lost(&mut self) {
+        for source in self.sources.iter().filter(|source| source.told.is_some() || source.is_silent) {
+            for (scenario, open) in source.open.iter().enumerate() {
+                let count = open.begun.saturating_sub(open.ended);
+                self.total.each_of(scenario, |seen| seen.lose(count, &open.ages));
+            }
+        }
+    }
+
     /// Somebody elsewhere begins to tell, of the first interval that was not shown.
     pub(in crate::run) fn join(&mut self) {
         let count = self.timelines.len();
@@ -25,6 +56,7 @@ impl Merger {
             gauges: vec![(0, 0); count],
             spent: ShardUse::default(),
             since: self.times.measured_from(),
+            open: vec![Open::default(); count],
         });
     }
 
@@ -38,6 +70,7 @@ impl Merger {
     ) {
         let source = &mut self.sources[part];
         source.told = source.told.map(|told| told.max(upto));
+        source.open.iter_mut().zip(&seen).for_each(|(open, seen)| open.add(number, seen));
         if first < number && number > self.shown {
             self.joined.push((first.max(self.shown + 1), number));
         }
@@ -94,7 +127,7 @@ impl Merger {
 mod tests {
     use std::sync::Arc;
 
-    use metrics::Counter;
+    use metrics::{Counter, Failure, Measure, Outcome, SeriesId};
     use pacing::change::{Course, Timeline};
     use pacing::open::{Rate, Schedule, Stage};
 
@@ -107,13 +140,11 @@ mod tests {
         vec![seen]
     }
 
-    /// Two parts, of which nobody knows what they saw in which of the first seconds.
-    #[test]
-    fn intervals_of_which_nobody_knows_are_one() {
+    fn merger(scenarios: usize) -> Merger {
         let second = Nanos::from_millis(1_000);
         let rate = Rate::per_hour_thousandths(3_600_000);
         let schedule = Arc::new(Schedule::new(&[Stage { from: rate, to: rate, span: Nanos(60 * second.0) }]));
-        let timeline = Timeline::new(Course::Rate(schedule.clone()), Some(schedule.end()));
+        let timeline = Arc::new(Timeline::new(Course::Rate(schedule.clone()), Some(schedule.end())));
         let zero = Nanos::ZERO;
         let times = Times {
             started: zero,
@@ -123,7 +154,90 @@ mod tests {
             interval: second,
             joins: None,
         };
-        let mut merger = Merger::new(times, vec![Arc::new(timeline)], Vec::new(), Vec::new(), true);
+        let timelines = (0..scenarios).map(|_| timeline.clone()).collect();
+        Merger::new(times, timelines, Vec::new(), Vec::new(), true)
+    }
+
+    /// So many began and ended in each way; and so many wait since then, each for so long.
+    fn seen(begun: u64, ended: [u64; 4], waits: &[u64]) -> Snapshot {
+        let mut seen = Snapshot::default();
+        seen.counts[Counter::Started] = begun;
+        for _ in 0..ended[0] {
+            seen.outcome(SeriesId::step(0), Outcome::Succeeded).record(Measure::Response, 1_000_000);
+        }
+        for _ in 0..ended[1] {
+            seen.outcome(SeriesId::step(0), Outcome::Failed(Failure::Timeout)).record(Measure::Response, 1_000_000);
+        }
+        (0..ended[2]).for_each(|_| seen.drop_start(1));
+        (0..ended[3]).for_each(|_| seen.leave_unfinished(SeriesId::step(0), 1, None));
+        waits.iter().for_each(|wait| seen.gauges.in_flight.response.record(*wait));
+        seen
+    }
+
+    fn is_whole(total: &Snapshot) {
+        assert_eq!(total.counts.all_started(), total.counts.all_ended(total.counts.failed()), "{:?}", total.counts);
+    }
+
+    /// What somebody had in flight who never told that it was over is a class of its own, and the sum is whole.
+    #[test]
+    fn what_a_lost_part_had_in_flight_is_lost() {
+        let over = || {
+            let cpu = host::CpuTime::default();
+            let (scenarios, shards, used_up, met) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+            PartEnd { wall: Nanos::from_millis(9_000), scenarios, shards, cpu, used_up, met }
+        };
+        for (silent, scenarios) in [(true, 1), (false, 1), (true, 2), (false, 3)] {
+            let of_each = |of: Snapshot| vec![of; scenarios];
+            let mut merger = merger(scenarios);
+            (0..3).for_each(|_| merger.join());
+            merger.seen_afar(0, (1, 1), 1, of_each(seen(10, [6, 1, 1, 0], &[5, 6])));
+            merger.seen_afar(1, (1, 1), 1, of_each(seen(10, [4, 0, 0, 0], &[7, 8, 9, 10, 11, 12])));
+            merger.seen_afar(2, (1, 1), 1, of_each(seen(5, [5, 0, 0, 0], &[])));
+            // An exchange in flight ends in a later interval; what waits then is what counts.
+            merger.seen_afar(1, (2, 2), 2, of_each(seen(3, [5, 0, 1, 0], &[300, 400, 500])));
+            merger.seen_afar(0, (2, 2), 2, of_each(seen(3, [2, 0, 0, 3], &[])));
+            // The second is never heard of again; the others are over. What the third did is known.
+            merger.part_over(0, over());
+            merger.part_over(2, over());
+            if silent {
+                merger.go_silent(1);
+            }
+            while merger.next_interval().or_else(|| merger.last_interval()).is_some() {}
+            let finished = merger.finish();
+            for scenario in 0..scenarios {
+                let total = finished.total_of(scenario);
+                assert_eq!((total.counts.lost(), total.counts.unfinished()), (3, 3), "{silent} {scenarios}");
+                let waited = &total.lost_after.response;
+                assert_eq!((waited.count(), waited.min(), waited.max()), (3, Some(300), Some(500)));
+                is_whole(total);
+            }
+            assert_eq!(finished.total.counts.lost(), 3 * scenarios as u64);
+            is_whole(&finished.total);
+        }
+    }
+
+    /// Where all are over, nothing is lost, whatever was in flight at one time.
+    #[test]
+    fn nothing_is_lost_where_all_are_over() {
+        let mut merger = merger(1);
+        merger.join();
+        merger.seen_afar(0, (1, 1), 1, vec![seen(10, [4, 0, 0, 0], &[1; 6])]);
+        merger.go_silent(0);
+        merger.seen_afar(0, (2, 2), 2, vec![seen(0, [5, 0, 0, 1], &[])]);
+        let cpu = host::CpuTime::default();
+        let (scenarios, shards, used_up, met) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        merger.part_over(0, PartEnd { wall: Nanos(1), scenarios, shards, cpu, used_up, met });
+        while merger.next_interval().or_else(|| merger.last_interval()).is_some() {}
+        let finished = merger.finish();
+        assert_eq!((finished.total.counts.lost(), finished.total.lost_after.response.count()), (0, 0));
+        is_whole(&finished.total);
+    }
+
+    /// Two parts, of which nobody knows what they saw in which of the first seconds.
+    #[test]
+    fn intervals_of_which_nobody_knows_are_one() {
+        let second = Nanos::from_millis(1_000);
+        let mut merger = merger(1);
         let mut told = Vec::new();
         let show = |merger: &mut Merger, told: &mut Vec<_>| {
             while let Some(ready) = merger.next_interval() {

@@ -6,13 +6,14 @@
 use std::collections::VecDeque;
 
 use driver::{Sockets, Waker};
-use feed::{AtEnd, Place, Reader, Row, Share, Turn};
+use feed::{AtEnd, Feed, Pick, Place, Reader, Row, Share, Turn};
 use metrics::{Counter, Outcome};
 use pacing::{Nanos, Random};
 use plan::{Memory, Node};
 
 use super::super::programs::Turn as UserTurn;
 use super::super::{Work, World};
+use super::ahead::Ahead;
 use super::reckoner::Reckoner;
 use crate::program::Part;
 use crate::slab::Key;
@@ -45,6 +46,8 @@ pub(in crate::world) struct Rows {
     users: u64,
     depot: Depot,
     waiting: VecDeque<Waiting>,
+    /// Those that are read ahead.
+    pub(super) ahead: Vec<Ahead>,
 }
 
 struct OwnFeed {
@@ -103,6 +106,7 @@ impl Rows {
             users: work.closed.levels.most() * u64::from(work.streams.max(1)),
             depot: work.depot.clone(),
             waiting: VecDeque::new(),
+            ahead: Vec::new(),
         };
         if rows.feeds.is_empty() {
             return rows;
@@ -115,9 +119,9 @@ impl Rows {
         [&work.program.start, &work.program.nodes, &work.program.stop].into_iter().for_each(|nodes| of_all.walk(nodes));
         of_iteration.walk(&work.program.nodes);
         rows.of_conditions = rows.feeds_of(&[], &of_all.conditions, memory, reckoner);
-        let mut of_start = Found::default();
-        of_start.walk(&work.program.start);
-        let of_start = rows.ending_of(&of_start, memory, reckoner);
+        let mut of_start_found = Found::default();
+        of_start_found.walk(&work.program.start);
+        let of_start = rows.ending_of(&of_start_found, memory, reckoner);
         // Who carries what comes at a rate has drawn these before, one for all of its iterations.
         let (drawn, of_start) =
             if work.open.is_some() { (of_start, Box::default()) } else { (Box::default(), of_start) };
@@ -125,6 +129,11 @@ impl Rows {
         let mut ending = rows.ending_of(&of_iteration, memory, reckoner).into_vec();
         ending.retain(|feed| !drawn.contains(feed));
         rows.ending = ending.into();
+        let of_start = rows.feeds_that(&of_start_found, memory, reckoner, |_| true);
+        let is_anywhere = |feed: &Feed| !feed.is_held() && feed.spec().pick == Pick::Random;
+        let all = rows.feeds_that(&of_iteration, memory, reckoner, is_anywhere);
+        // What is drawn at the beginning stays for all iterations.
+        rows.ahead = all.iter().filter(|feed| !of_start.contains(feed)).map(|feed| Ahead::new(*feed)).collect();
         rows
     }
 
@@ -146,14 +155,23 @@ impl Rows {
     }
 
     fn ending_of(&self, found: &Found, memory: &Memory, reckoner: &Reckoner) -> Box<[u16]> {
+        let stops = |feed: &Feed| feed.spec().has_end() && feed.spec().at_end == AtEnd::Stop;
+        self.feeds_that(found, memory, reckoner, stops)
+    }
+
+    /// The feeds of some steps and conditions that are so.
+    fn feeds_that(
+        &self,
+        found: &Found,
+        memory: &Memory,
+        reckoner: &Reckoner,
+        is_so: impl Fn(&Feed) -> bool,
+    ) -> Box<[u16]> {
         let mut feeds = self.feeds_of(&[], &found.conditions, memory, reckoner).into_vec();
         found.steps.iter().for_each(|step| feeds.extend(&self.of_steps[*step]));
         feeds.sort_unstable();
         feeds.dedup();
-        feeds.retain(|feed| {
-            let spec = self.depot.supplies.feeds[self.feeds[usize::from(*feed)].number].spec();
-            spec.has_end() && spec.at_end == AtEnd::Stop
-        });
+        feeds.retain(|feed| is_so(&self.depot.supplies.feeds[self.feeds[usize::from(*feed)].number]));
         feeds.into()
     }
 
@@ -204,6 +222,20 @@ impl Rows {
             Ok(None) => Supply::OnItsWay,
             Err(error) => Supply::Broken(error.to_string()),
         }
+    }
+
+    /// The row of a turn will be wanted. False when it cannot be ordered yet.
+    pub(super) fn hurry(&mut self, feed: u16, turn: Turn) -> bool {
+        match self.place(feed, turn) {
+            Place::Row { number, .. } => self.feeds[usize::from(feed)].reader.hurry(number),
+            Place::End => true,
+        }
+    }
+
+    /// Some rows are read before they are wanted.
+    #[inline]
+    pub(in crate::world) fn reads_ahead(&self) -> bool {
+        !self.ahead.is_empty()
     }
 
     /// Iterations may find no row any more.
@@ -264,7 +296,7 @@ impl Found {
 
 impl World {
     /// Whose turn it is to draw a row. `iteration`: the number of it; from 0 for each user of a closed load.
-    fn turn_of(&self, user: u32, iteration: u64) -> Turn {
+    pub(super) fn turn_of(&self, user: u32, iteration: u64) -> Turn {
         match self.users.open {
             Some(_) => Turn::Open { iteration },
             None => Turn::Closed { user: self.drawer(user).user, users: self.users.states.rows.users, iteration },

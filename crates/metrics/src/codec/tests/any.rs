@@ -193,6 +193,8 @@ pub(super) fn times_of(seen: &mut Snapshot, number: usize) -> &mut Distribution 
         8 => &mut seen.gauges.in_flight.response,
         9 => &mut seen.gauges.in_flight.service,
         10 => &mut seen.particulars.reading,
+        11 => &mut seen.lost_after.response,
+        12 => &mut seen.lost_after.service,
         _ => &mut seen.particulars.before,
     }
 }
@@ -207,7 +209,7 @@ fn any_deed() -> impl Strategy<Value = Deed> {
         (any_series(), any_time(), prop::option::of(any_time()))
             .prop_map(|(series, time, sent)| Deed::LeavesUnfinished(series, time, sent)),
         (any_series(), any_failure()).prop_map(|(series, failure)| Deed::Fails(series, failure)),
-        (0usize..12, any_time(), any_count()).prop_map(|(number, time, count)| Deed::Times(number, time, count)),
+        (0usize..14, any_time(), any_count()).prop_map(|(number, time, count)| Deed::Times(number, time, count)),
         (0..Counter::ALL.len() + 5, 1u64..1 << 40).prop_map(|(counter, count)| Deed::Counts(counter, count)),
         (0usize..STATUS_COUNT, 0usize..GRPC_STATUSES.len(), any::<u16>(), 1u64..1_000)
             .prop_map(|(status, grpc, close, count)| Deed::Answers(status, grpc, close, count)),

@@ -1,0 +1,80 @@
+//! What is timed as one: when it begins, how it ends, and as what it counts.
+
+use metrics::{Class, Failure, Outcome, SeriesId};
+use pacing::Nanos;
+
+use crate::program::OpenTransaction;
+use crate::world::World;
+
+impl World {
+    pub(super) fn begin_transaction(&mut self, user: u32, number: u16, at: Nanos) {
+        if let Some(place) = self.users.programs.place(user) {
+            place.open.push(OpenTransaction { number, began: at, thought: Nanos::ZERO });
+        }
+    }
+
+    pub(super) fn end_transaction(&mut self, user: u32, number: u16, at: Nanos) {
+        let Some(place) = self.users.programs.place(user) else { return };
+        let (open, rests_until) = (place.open.pop().expect("what ends has begun"), place.rests_until);
+        debug_assert!(open.number == number, "they lie in each other");
+        self.record_transaction(open, rests_until, Some(Class::Succeeded), at);
+    }
+
+    /// What is timed as one and not over does not come to its end. `is_cut`: because the load is over, else because of a failure.
+    #[cold]
+    pub(super) fn close_transactions(&mut self, user: u32, is_cut: bool, at: Nanos) {
+        let Some(place) = self.users.programs.place(user) else { return };
+        let (rests_until, failure) = (place.rests_until, place.failed);
+        while let Some(open) = self.users.programs.place(user).and_then(|place| place.open.pop()) {
+            // A step that was dropped has no reason: it could not start in time, and nobody knows how long it would have taken.
+            let of_failure = failure.map_or(Class::TimedOut, |failure| Class::of(Outcome::Failed(failure)));
+            let ended = if is_cut { None } else { Some(of_failure) };
+            let is_measured = self.record_transaction(open, rests_until, ended, at);
+            if let Some(failure) = failure.filter(|_| is_measured && !is_cut) {
+                self.seen.fail(self.transaction(open.number), failure);
+            }
+        }
+    }
+
+    /// What is timed as one is over for everybody.
+    pub(in crate::world) fn cut_transactions(&mut self, at: Nanos) {
+        for user in 0..self.users.programs.places.len() {
+            self.close_transactions(user as u32, true, at);
+        }
+    }
+
+    /// `None`: it did not end. False when it began before what is measured.
+    fn record_transaction(
+        &mut self,
+        open: OpenTransaction,
+        rests_until: Nanos,
+        ended: Option<Class>,
+        at: Nanos,
+    ) -> bool {
+        if open.began < self.instants.measured_from {
+            return false;
+        }
+        let series = self.transaction(open.number);
+        let has_pauses = self.users.programs.code.transactions[usize::from(open.number)];
+        let span = open.span(at, rests_until, has_pauses).0;
+        match ended {
+            Some(class) => self.seen.record(series, class, span),
+            None => self.seen.record_unfinished(series, span),
+        }
+        true
+    }
+
+    fn transaction(&self, number: u16) -> SeriesId {
+        SeriesId::transaction(self.work.first_transaction + u32::from(number))
+    }
+
+    /// An exchange of a user failed, for whatever is timed around it.
+    #[cold]
+    pub(in crate::world) fn note_failure(&mut self, user: u32, failure: Failure) {
+        if self.users.all[user as usize].is_inside
+            && let Some(place) = self.users.programs.place(user)
+        {
+            place.fail(failure);
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Rows that are read before they are wanted, where they lie anywhere in a file that is too large to hold. Which row an iteration takes
+//! is arithmetic, so that of a start that is not due yet is known.
+
+use feed::Turn;
+
+use crate::world::World;
+
+/// Starts of a shard whose rows are read ahead: at 10,000 a second those of 25 ms.
+const AHEAD: u64 = 256;
+
+/// How far the rows of one feed are ordered.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ahead {
+    /// By its place among those of the shard.
+    pub(super) feed: u16,
+    /// The first start whose row is not ordered.
+    next: u64,
+}
+
+impl Ahead {
+    pub(super) fn new(feed: u16) -> Self {
+        Self { feed, next: 0 }
+    }
+
+    /// A start is taken, by its number among those of this shard: orders the rows of those behind it. `order` says whether there was
+    /// room; what found none is ordered later, or when it is due.
+    pub(super) fn order(&mut self, taken: u64, mut order: impl FnMut(u64) -> bool) {
+        self.next = self.next.max(taken);
+        while self.next <= taken + AHEAD && order(self.next) {
+            self.next += 1;
+        }
+    }
+}
+
+impl World {
+    /// Orders the rows of the starts of a rate behind this one, by its number among those of this shard.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::world) fn order_rows_of_starts(&mut self, taken: u64) {
+        let (segment, rows) = (&self.work.segment, &mut self.users.states.rows);
+        for place in 0..rows.ahead.len() {
+            let mut ahead = rows.ahead[place];
+            let feed = ahead.feed;
+            ahead.order(taken, |number| rows.hurry(feed, Turn::Open { iteration: segment.nth(number) }));
+            rows.ahead[place] = ahead;
+        }
+    }
+
+    /// Orders the rows of the next iterations of a user of a closed load, which has begun so many: all users together have as many
+    /// ordered as the starts of a rate.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::world) fn order_rows_of_user(&mut self, user: u32, begun: u64) {
+        let each = (AHEAD / self.work.share.users.max(1)).max(1);
+        // Those before the last of them were ordered when earlier iterations began.
+        let first = if begun <= 1 { begun } else { begun + each - 1 };
+        for iteration in first..begun + each {
+            let turn = self.turn_of(user, iteration);
+            let rows = &mut self.users.states.rows;
+            for place in 0..rows.ahead.len() {
+                rows.hurry(rows.ahead[place].feed, turn);
+            }
+        }
+    }
+
+    /// Orders the rows that are wanted first.
+    pub(in crate::world) fn order_first_rows(&mut self) {
+        if !self.users.states.rows.reads_ahead() {
+            return;
+        }
+        if self.users.open.is_some() {
+            return self.order_rows_of_starts(self.work.segment.count_of_first(self.work.first_number));
+        }
+        for user in 0..self.work.share.users.min(AHEAD) {
+            self.order_rows_of_user(user as u32, 0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each is ordered once, and long before it is due.
+    #[test]
+    fn rows_are_ordered_before_their_starts() {
+        let (mut ahead, mut ordered) = (Ahead::new(3), Vec::new());
+        for taken in 0..5_000 {
+            ahead.order(taken, |number| {
+                ordered.push(number);
+                true
+            });
+            assert_eq!(ordered.last(), Some(&(taken + AHEAD)), "{taken}");
+        }
+        assert!(ordered.iter().copied().eq(0..5_000 + AHEAD), "once, and in order");
+    }
+
+    /// What finds no room is tried again, and what is due meanwhile is no more.
+    #[test]
+    fn what_found_no_room_is_ordered_later() {
+        let (mut ahead, mut room, mut ordered) = (Ahead::new(0), 10, Vec::new());
+        let mut take = |taken, more: u64| {
+            room += more;
+            ahead.order(taken, |number| {
+                let has_room = room > 0;
+                if has_room {
+                    room -= 1;
+                    ordered.push(number);
+                }
+                has_room
+            });
+            ordered.clone()
+        };
+        assert_eq!(take(0, 0), (0..10).collect::<Vec<_>>());
+        assert_eq!(take(1, 0).len(), 10);
+        assert_eq!(take(2, 5), (0..15).collect::<Vec<_>>());
+        // Slots that others had: numbers are passed over.
+        assert_eq!(take(1_000, 3)[15..], [1_000, 1_001, 1_002]);
+    }
+}
