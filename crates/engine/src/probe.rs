@@ -144,6 +144,7 @@ fn plan_of(scenario: &Scenario, (users, streams): (u64, u64), span: Nanos) -> Pl
         meetings: Vec::new(),
         keeps: plan::Keeps { persists: true, ..plan::Keeps::default() },
         budget: Budget::default(),
+        seed: None,
     }
 }
 

@@ -261,22 +261,26 @@ pub enum Fault {
     },
     /// A host that changes.
     #[error(
-        "'${{{text}}}' stands where the host is, which must be known before the run; name a variable of 'vars', or ${{env.NAME}}"
+        "'${{{text}}}' stands where the host is, which must be known before the run; name a variable of 'vars' that no step takes, or ${{env.NAME}}"
     )]
     HostSlot {
         /// What is in the slot.
         text: String,
     },
-    /// A slot where a method or a handshake is named.
-    #[error(
-        "slots are not filled in here: the method of a call, and the URL and headers of a conversation, are the same for all users"
-    )]
+    /// A slot where a method is named.
+    #[error("slots are not filled in here: a step calls one method; write a step for each")]
     MethodSlot,
     /// A slot that means nothing.
     #[error("nobody knows what '${{{text}}}' is; use a variable, a column or a function")]
     Slot {
         /// What is in it.
         text: String,
+    },
+    /// A variable of the environment that nobody has set.
+    #[error("the environment has no variable {name}; set it before: {name}=VALUE onrush ...")]
+    Unset {
+        /// Its name.
+        name: String,
     },
     /// A variable that has no value.
     #[error("'{name}' cannot be reckoned: {reason}")]

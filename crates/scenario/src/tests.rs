@@ -2,6 +2,7 @@
 
 mod drift;
 mod page;
+mod slots;
 mod values;
 
 use std::path::{Path, PathBuf};

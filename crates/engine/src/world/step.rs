@@ -224,9 +224,19 @@ impl PreparedStep {
         Some(Box::new(blank))
     }
 
-    /// Makes what an exchange sends, in the place of what another one sent.
-    pub(super) fn remake(&self, blank: &mut Self, scope: &mut impl Scope) -> Result<(), NotFilled> {
+    /// Makes what an exchange sends, in the place of what another one sent. `is_open`: the connection of its conversation is there.
+    pub(super) fn remake(&self, blank: &mut Self, is_open: bool, scope: &mut impl Scope) -> Result<(), NotFilled> {
         let (Some((making, base)), Some(request)) = (&self.making, &mut blank.made) else { return Ok(()) };
+        if self.talk.is_some() {
+            blank.message = making.texts(scope)?.into_iter().next();
+            // What opens a conversation is made once for it. Without a path, it is that of nobody.
+            if is_open {
+                request.path.clear();
+                return Ok(());
+            }
+            request.path.clone_from(&base.path);
+            return making.remake(base, request, scope);
+        }
         making.remake(base, request, scope)?;
         if making.messages.is_empty() {
             blank.call = self.call.clone();

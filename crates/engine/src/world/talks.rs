@@ -100,7 +100,8 @@ impl World {
         let exchange = self.ledger.attempts.find(attempt)?.exchange;
         let step = self.ledger.exchanges.find(exchange)?.step;
         let step = &self.ledger.steps[step as usize];
-        Some(step.talk.as_ref()?.offer_of(step.made.as_deref()?))
+        let made = step.made.as_deref().filter(|made| !made.path.is_empty())?;
+        Some(step.talk.as_ref()?.offer_of(made))
     }
 
     /// Begins what is spoken on a connection of messages that is there. False when nothing is to be agreed on any more.

@@ -49,7 +49,7 @@ impl Plan {
     }
 
     fn clone_without_scenarios(&self) -> Self {
-        let Self { scenarios: _, grace, warmup, meetings, keeps, interval, budget } = self;
+        let Self { scenarios: _, grace, warmup, meetings, keeps, interval, budget, seed } = self;
         Self {
             scenarios: Vec::new(),
             grace: *grace,
@@ -58,6 +58,7 @@ impl Plan {
             keeps: *keeps,
             interval: *interval,
             budget: *budget,
+            seed: *seed,
         }
     }
 }

@@ -8,6 +8,7 @@ use plan::{Function, PatternFault, masked};
 use scenario::{Fault, FlagFault, Mistake, Mistakes, Object, Opened, Source, as_keys};
 use unicode_width::UnicodeWidthStr;
 
+use super::take_error::why_in_chinese;
 use super::threshold_error::in_chinese as threshold;
 use super::{in_chinese, plan_error, take_error};
 use crate::Language;
@@ -177,12 +178,15 @@ fn chinese(fault: &Fault) -> String {
             format!("集合点 '{name}' 等待 {users} 个用户，但最多只有 {most} 个；请减小该数量，或增加用户数")
         }
         Fault::HostSlot { text } => {
-            format!("'${{{text}}}' 位于主机部分，必须在运行前确定；请使用 vars 中的变量或 ${{env.名称}}")
+            format!(
+                "'${{{text}}}' 位于主机部分，必须在运行前确定；请使用 vars 中不被任何步骤提取的变量，或 ${{env.名称}}"
+            )
         }
-        Fault::MethodSlot => "此处不支持占位符：gRPC 方法名以及连接的 URL 和请求头对所有用户相同".to_owned(),
+        Fault::MethodSlot => "此处不支持占位符：一个步骤只调用一个方法；请为每个方法写一个步骤".to_owned(),
         Fault::Slot { text } => format!("无法识别 '${{{text}}}'；请使用变量、数据列或函数"),
-        Fault::Constant { name, reason } => format!("无法计算变量 '{name}'：{reason}"),
-        Fault::Script { reason } => format!("表达式无法编译：{reason}"),
+        Fault::Unset { name } => format!("没有设置环境变量 {name}；请先设置：{name}=值 onrush ..."),
+        Fault::Constant { name, reason } => format!("无法计算变量 '{name}'：{}", why_in_chinese(reason)),
+        Fault::Script { reason } => format!("表达式无法编译：{}", why_in_chinese(reason)),
         Fault::Program { .. } => "这个场景的步骤过多或嵌套过深；请拆成多个场景".to_owned(),
         Fault::DataFile { path, reason } => format!("无法读取数据文件 '{path}'：{reason}；路径相对于本文件所在的目录"),
         Fault::DataFormat { path } => {

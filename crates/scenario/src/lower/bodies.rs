@@ -57,7 +57,10 @@ impl Pieces {
 
 impl From<Unknown> for Fault {
     fn from(unknown: Unknown) -> Self {
-        Self::Slot { text: unknown.text }
+        match unknown.text.strip_prefix("env.") {
+            Some(name) => Self::Unset { name: name.to_owned() },
+            None => Self::Slot { text: unknown.text },
+        }
     }
 }
 
@@ -104,6 +107,7 @@ fn write_json(json: &Json, pieces: &mut Pieces) {
         Json::Null => pieces.text("null"),
         Json::Bool(is_so) => pieces.text(if *is_so { "true" } else { "false" }),
         Json::Number(number) => pieces.text(&number.to_string()),
+        Json::Digits(digits) => pieces.text(digits),
         Json::Text(pattern) => write_string(pattern, pieces, true),
         Json::List(items) => {
             pieces.text("[");

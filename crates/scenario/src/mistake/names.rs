@@ -21,6 +21,9 @@ pub enum NameFault {
         /// Where the other is.
         line: usize,
     },
+    /// A variable of all users is made of one that each user has for itself.
+    #[error("'{0}' is another one for each user, and this variable is the same for all; move it to 'per_user'")]
+    OfUser(String),
     /// Nobody gives it a value.
     #[error("nothing is called '{name}'{}", .near.as_ref().map_or_else(|| "; add it to vars or data, or take it from an answer".to_owned(), |near| format!("; did you mean '{near}'?")))]
     Unknown {

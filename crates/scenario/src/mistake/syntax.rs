@@ -64,7 +64,7 @@ pub enum SyntaxFault {
     #[error("directives (%) are not supported; remove the line")]
     Directive,
     /// `!!str` and the like.
-    #[error("tags (!) are not supported; remove it, and put text in quotes")]
+    #[error("what begins with ! is a tag for YAML, which is not supported; put text in quotes, like: if: \"!done\"")]
     Tag,
     /// A key that is no text.
     #[error("a key is text; put it in quotes")]

@@ -10,6 +10,9 @@ pub(super) fn chinese(fault: &NameFault) -> String {
             format!("'{name}' 不能用作名称；请使用字母、数字和 _，且不能是 JavaScript 的关键字")
         }
         NameFault::Environment => "'env' 表示进程的环境变量；请换一个名称".to_owned(),
+        NameFault::OfUser(name) => {
+            format!("'{name}' 每个用户各不相同，而这个变量对所有用户相同；请移到 per_user 中")
+        }
         NameFault::Twice { name, line } => format!("名称 '{name}' 已在第 {line} 行使用；请换一个"),
         NameFault::Unknown { name, near: Some(near) } => format!("没有名为 '{name}' 的变量或数据；是否想写 '{near}'？"),
         NameFault::Unknown { name, near: None } => {

@@ -28,7 +28,7 @@ pub(super) fn chinese(fault: &SyntaxFault) -> String {
         SyntaxFault::TooDeep(most) => return format!("列表和映射的嵌套超过 {most} 层；请简化"),
         SyntaxFault::Documents => "一个文件只能有一个文档；请去掉 '---' 及其后的内容，或拆成两个文件",
         SyntaxFault::Directive => "不支持以 % 开头的指令；请去掉这一行",
-        SyntaxFault::Tag => "不支持 ! 标签；请去掉，文本请加引号",
+        SyntaxFault::Tag => "YAML 把 ! 开头的内容当作标签，这里不支持；文本请加引号，如 if: \"!done\"",
         SyntaxFault::Key => "键必须是文本；请加引号",
         SyntaxFault::Braces => "{{ }} 在 YAML 中是嵌套的映射，不是占位符；请写成带引号的 \"${名称}\"",
         SyntaxFault::SlotInFlow => "在花括号或方括号中，含有 ${名称} 的文本要加引号",
