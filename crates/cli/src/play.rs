@@ -276,7 +276,7 @@ impl Player<'_> {
 fn spec_of(set: &DataSet, folder: &Path) -> Result<Spec, String> {
     let csv = || Csv {
         separator: char::from(set.separator),
-        columns: None,
+        columns: set.columns.clone().filter(|_| set.is_headless),
         charset: (set.encoding == Encoding::Gbk).then(|| "gbk".to_owned()),
     };
     let format = match set.format {

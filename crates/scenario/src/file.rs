@@ -104,6 +104,8 @@ pub struct DataSet {
     pub at_end: AtEnd,
     /// What each row has, when the file could be read.
     pub columns: Option<Vec<String>>,
+    /// The first line is a row already, and the file of scenarios names the columns.
+    pub is_headless: bool,
 }
 
 /// What is in a data file.

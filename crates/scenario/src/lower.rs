@@ -74,6 +74,8 @@ pub(crate) struct Making<'a> {
     pub(crate) naming: Naming<'a>,
     /// What marks begin with.
     pub(crate) mark: String,
+    /// Where the next mistake is, when that is nearer than its step.
+    pub(crate) fault_at: Option<Span>,
     /// Something in the file is secured by TLS, as far as anybody can know.
     pub(crate) may_secure: bool,
     pub(crate) found: Found,
@@ -178,7 +180,7 @@ impl<'a> Lowering<'a> {
         let may_secure = says(&self.opened.source.text)
             || says(&target)
             || self.globals.iter().any(|(_, value)| says(&value.to_string()));
-        Making { file, outside: self.outside, naming, mark, may_secure, found: Found::default() }
+        Making { file, outside: self.outside, naming, mark, fault_at: None, may_secure, found: Found::default() }
     }
 
     /// One user does these steps once.
@@ -392,6 +394,7 @@ impl Making<'_> {
 
     /// What was made, or nothing: then it is told what is wrong.
     pub(crate) fn told<T>(&mut self, at: Span, made: Result<T, Fault>) -> Option<T> {
+        let at = self.fault_at.take().unwrap_or(at);
         made.map_err(|fault| self.found.add(at, fault)).ok()
     }
 }

@@ -1,6 +1,7 @@
 //! Files as a whole: those that are right, those that are wrong, and what the schema says of both.
 
 mod drift;
+mod first_hours;
 mod page;
 mod slots;
 mod values;

@@ -14,9 +14,9 @@ pub fn plan_error(error: &PlanError, language: Language) -> String {
 }
 
 /// What an input method for Chinese types is hard to tell from what is meant: it is named. Nothing else in English is as wide.
-fn wide_in(english: &str, language: Language) -> String {
+pub(super) fn wide_in(english: &str, language: Language) -> String {
     let plain = |wide: char| char::from_u32(u32::from(wide) - 0xFEE0).filter(|plain| plain.is_ascii_graphic());
-    let is_meant = |plain: char| plain.is_ascii_alphanumeric() || "-:/.%=@_".contains(plain);
+    let is_meant = |plain: char| plain.is_ascii_alphanumeric() || "-:/.%=@_<>,()".contains(plain);
     let mut wides = english.chars().filter(|each| ('！'..='～').contains(each));
     let found = wides.find_map(|wide| plain(wide).filter(|plain| is_meant(*plain)).map(|plain| (wide, plain)));
     found.map_or(String::new(), |(wide, plain)| {

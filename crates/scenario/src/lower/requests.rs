@@ -79,7 +79,10 @@ impl Making<'_> {
             let default = take.default.as_ref().map(|json| self.value_pattern(json)).transpose()?;
             let name = take.name.text.clone();
             let variable = self.naming.number(&name).ok_or_else(|| Fault::Slot { text: name.clone() })?;
-            let from = Take::new(&take.from, take.which).map_err(Fault::Take)?;
+            let from = Take::new(&take.from, take.which).map_err(|error| {
+                self.fault_at = Some(take.name.at);
+                Fault::Take(error)
+            })?;
             Ok(Taking { variable, name, take: from, default })
         };
         takes.iter().map(one).collect()

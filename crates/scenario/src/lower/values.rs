@@ -78,7 +78,7 @@ pub(super) fn globals(file: &File, outside: &Outside<'_>, mark: String, found: &
     let empty: Vec<(String, Value)> =
         file.vars.iter().map(|variable| (variable.name.text.clone(), Value::Null)).collect();
     let naming = Naming::new(file, &empty, &[], outside.environment);
-    let mut making = Making { file, outside, naming, mark, may_secure: true, found: Found::default() };
+    let mut making = Making { file, outside, naming, mark, fault_at: None, may_secure: true, found: Found::default() };
     // Each expression has its number before the interpreter is made.
     let pattern_of = |variable: &Variable| {
         making.naming.at = variable.name.at;

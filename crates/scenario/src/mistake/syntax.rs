@@ -6,6 +6,14 @@ pub enum SyntaxFault {
     /// A tab where blanks belong.
     #[error("a tab cannot indent; use spaces")]
     Tab,
+    /// A sign as input methods for Chinese type it, or a quote as text programs do.
+    #[error("'{0}' is a full-width or typographic sign, which is text for YAML; write {1} instead")]
+    Wide(char, &'static str),
+    /// Text within braces or brackets that has some of its own.
+    #[error(
+        "within braces and brackets, text with [ ] {{ }} , or @ needs quotes, like {{csrf: \"css input[name=csrf] @value\"}}"
+    )]
+    TextInFlow,
     /// Something stands too far to the left or to the right.
     #[error("the indentation does not fit the lines above; what belongs together begins in the same column")]
     Indentation,

@@ -96,6 +96,12 @@ pub(crate) const DATA: Object = Object {
             "CSV 的分隔符，一个字符 [默认：逗号；.tsv 为制表符]",
         ),
         field(
+            "columns",
+            Kind::OneOrMore(&Kind::Text),
+            "Names of the columns of CSV, in their order, where its first line is a row already",
+            "CSV 各列的名称（依次），用于第一行就是数据的文件",
+        ),
+        field(
             "pick",
             Kind::Word(&["next", "random"]),
             "Which row comes: next or random [default: next]",

@@ -22,6 +22,12 @@ pub(super) fn chinese(fault: &NameFault) -> String {
         NameFault::Elsewhere { name, scenario } => {
             format!("'{name}' 由场景 '{scenario}' 提取，其他场景的用户没有它；请在这里或 before 中提取")
         }
+        NameFault::Separator { set, column, line, cut, sign } => format!(
+            "'{set}' 没有 '{column}' 这一列：第一行是 '{line}'，按 {cut} 分隔；如果各列以 {sign} 分隔，请写 separator: \"{sign}\""
+        ),
+        NameFault::Headless { set, column, line } => format!(
+            "'{set}' 没有 '{column}' 这一列：文件第一行应为列名，而它是：{line}；如果第一行就是数据，请给出列名：columns: [{column}, ...]"
+        ),
         NameFault::Column { set, column, near, known } => {
             format!("'{set}' 没有 '{column}' 这一列；现有：{known}{}", meant(near.as_ref()))
         }

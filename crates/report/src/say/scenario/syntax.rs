@@ -5,6 +5,10 @@ use scenario::SyntaxFault;
 pub(super) fn chinese(fault: &SyntaxFault) -> String {
     let text = match fault {
         SyntaxFault::Tab => "不能用制表符缩进；请使用空格",
+        SyntaxFault::Wide(wide, plain) => return format!("'{wide}' 是全角或排版符号；请改为半角的 {plain}"),
+        SyntaxFault::TextInFlow => {
+            "在花括号或方括号中，含有 [ ] { } , 或 @ 的文本要加引号，如 {csrf: \"css input[name=csrf] @value\"}"
+        }
         SyntaxFault::Indentation => "缩进与上面的行不一致；同一层的内容要从同一列开始",
         SyntaxFault::Colon => "此处应为“键: 值”；冒号后要有空格，含有 ': ' 的文本要加引号",
         SyntaxFault::KeyHere => "此处不能有键；请检查缩进，含有 ': ' 的文本要加引号",
