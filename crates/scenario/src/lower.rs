@@ -307,6 +307,10 @@ impl Making<'_> {
         };
         let (steps, targets, transactions) = nodes.into_parts();
         let program = Program { seed: self.file.run.seed.unwrap_or(SEED), transactions, ..program };
+        let of_user = self.of_user();
+        for (name, at) in std::mem::take(&mut self.naming.unset) {
+            self.found.add(at, Fault::Unset { name });
+        }
         if !self.found.is_empty() {
             return None;
         }
@@ -318,7 +322,6 @@ impl Making<'_> {
         if is_rendezvous && !program.meetings().is_empty() {
             self.found.add(scenario.name.at, Fault::Conflict { one: "meet", other: "rendezvous" });
         }
-        let of_user = self.of_user();
         self.compile();
         if !self.found.is_empty() {
             return None;
@@ -373,9 +376,6 @@ impl Making<'_> {
 
     /// Looks whether each expression is one, where somebody can tell.
     fn compile(&mut self) {
-        for (name, at) in std::mem::take(&mut self.naming.unset) {
-            self.found.add(at, Fault::Unset { name });
-        }
         for (expression, at) in self.naming.placed_expressions() {
             let reason = match self.outside.interpreters {
                 Some(interpreters) => interpreters.start(std::slice::from_ref(expression)).err(),

@@ -326,7 +326,7 @@ pub enum Fault {
     },
     /// A data file whose rows are longer or shorter than the names of its columns.
     #[error(
-        "'columns' names {wanted} columns, and the first line of '{path}' has {found}; name each, or set 'separator'"
+        "'columns' names {wanted}, and the first line of '{path}' has {found} of them; name each, or set 'separator'"
     )]
     DataColumns {
         /// As written.

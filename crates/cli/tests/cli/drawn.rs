@@ -151,3 +151,167 @@ fn variables_are_drawn_for_all_for_each_user_or_each_time() {
     let (came, done) = run(&recorder, &folder, wrong, &[]);
     assert!(came.is_empty() && done.status.code() == Some(2) && text(&done.stderr).contains("'own'"), "{done:?}");
 }
+
+/// Defaults are for the steps that they fit.
+#[test]
+fn a_default_is_left_out_where_it_fits_nothing() {
+    let (recorder, folder) = (Recorder::start("drawn-fits"), Folder::new("drawn-fits"));
+    let port = crate::closed_port();
+    for defaults in
+        ["insecure: true", "http: 1.1", "sni: other.test", "tls_min: 1.3", "{insecure: true, http: 2, streams: 2}"]
+    {
+        let steps = format!(
+            "      - {{get: \"https://127.0.0.1:{port}/x\", on_failure: go on, name: x}}\n      - websocket: /talk\n        steps: [{{send: a, on_failure: go on}}]\n      - {{get: /plain, http: no}}\n"
+        );
+        let defaults = if defaults.starts_with('{') { defaults.to_owned() } else { format!("{{{defaults}}}") };
+        let head = format!("defaults: {defaults}\n");
+        // HTTP/2 is for all of HTTP.
+        let steps = steps.replace(", http: no", "");
+        let (came, done) = run(&recorder, &folder, &once(&head, &steps), &[]);
+        let is_old = !defaults.contains("http: 2");
+        assert_eq!(starts(&came).contains(&"GET /talk"), true, "{defaults}: {done:?}");
+        assert_eq!(starts(&came).contains(&"GET /plain"), is_old, "{defaults}: {done:?}");
+    }
+    // What fits nothing in the file is told.
+    let (came, done) = run(&recorder, &folder, &once("defaults: {insecure: true}\n", "      - get: /\n"), &[]);
+    assert!(
+        came.is_empty() && done.status.code() == Some(2) && text(&done.stderr).contains("insecure needs"),
+        "{done:?}"
+    );
+}
+
+#[test]
+fn headers_and_fragments_are_left_out() {
+    let (recorder, folder) = (Recorder::start("drawn-left-out"), Folder::new("drawn-left-out"));
+    let rest = once(
+        "vars: {link: \"/a?b#c\"}\ndefaults: {headers: {X-Default: d, X-Other: o}}\n",
+        "      - {get: \"/x?y#z\", headers: {X-Default: null, Accept: null, X-Empty: \"\"}, take: {link: {header: X-None, default: \"/a?b#c\"}}}\n      - {get: \"${link}\", name: link}\n      - {get: \"/p/${link}#f${link}\", name: deep}\n",
+    );
+    for driver in ["uring", "poll"] {
+        let (came, done) = run(&recorder, &folder, &rest, &["--driver", driver]);
+        assert_eq!(starts(&came), ["GET /x?y", "GET /a?b", "GET /p/%2Fa%3Fb%23c"], "{done:?}");
+        let values =
+            |came: &Came| ["X-Default", "X-Other", "Accept", "X-Empty"].map(|name| came.value(name).map(str::to_owned));
+        assert_eq!(values(&came[0]), [None, Some("o".to_owned()), None, Some(String::new())]);
+        assert_eq!(values(&came[1]), [Some("d".to_owned()), Some("o".to_owned()), Some("*/*".to_owned()), None]);
+    }
+}
+
+/// A file without a target of its own, and variables that are set from outside.
+#[test]
+fn what_is_said_outside_is_sent_as_it_was_typed() {
+    let (recorder, folder) = (Recorder::start("drawn-outside"), Folder::new("drawn-outside"));
+    let path = folder.path("bare.yaml");
+    let rest =
+        once("vars: {s: x, n: 1}\n", "      - {post: \"/p?s=${s}\", json: {s: \"${s}\", n: \"${n}\", t: \"t${s}\"}}\n");
+    std::fs::write(&path, rest).expect("room");
+    let target = format!("target=http://127.0.0.1:{}", recorder.port);
+    for (value, text, number) in [
+        ("1.10", "\"1.10\"", "1.1"),
+        ("007", "\"007\"", "\"007\""),
+        ("1e5", "\"1e5\"", "100000"),
+        ("12345678901234567890123", "\"12345678901234567890123\"", "12345678901234567890123"),
+        ("true", "\"true\"", "true"),
+    ] {
+        let vars = [&format!("s={value}"), &format!("n={value}"), &target];
+        let words: Vec<&str> = vars.iter().flat_map(|var| ["--var", var.as_str()]).collect();
+        let done = onrush(&["run", &path, "--no-save"]).args(words).output().expect("it starts");
+        let came = recorder.take();
+        assert_eq!(came.len(), 1, "{done:?}");
+        assert_eq!(came[0].start, format!("POST /p?s={value} HTTP/1.1"));
+        let body = format!("{{\"s\":{text},\"n\":{number},\"t\":\"t{value}\"}}");
+        assert_eq!(String::from_utf8_lossy(&came[0].body), body, "{value}");
+    }
+    let check = |rest: &str| {
+        std::fs::write(&path, format!("target: http://127.0.0.1:1\n{rest}")).expect("room");
+        let done = onrush(&["check", &path]).env("A_SET_VARIABLE", "1").output().expect("it starts");
+        (done.status.code(), text(&done.stdout))
+    };
+    for (slot, is_told) in [
+        ("${env.A_SET_VARIABLE}", false),
+        ("${env.NOPE_NOPE}", true),
+        ("${env.NOPE_NOPE ?? 3}", false),
+        ("${env.NOPE_NOPE + 3}", true),
+        ("${base64(env.NOPE_NOPE)}", true),
+    ] {
+        for rest in [
+            once("", &format!("      - get: \"/x?x={slot}\"\n")),
+            once("", &format!("      - {{get: /, headers: {{X: \"{slot}\"}}}}\n")),
+            once(&format!("vars: {{a: \"{slot}\"}}\n"), "      - get: /\n"),
+        ] {
+            let (code, told) = check(&rest);
+            assert_eq!((code, told.contains("NOPE_NOPE=VALUE")), (Some(i32::from(is_told)), is_told), "{rest}{told}");
+        }
+    }
+}
+
+/// Cookies are kept unless somebody says otherwise.
+#[test]
+fn users_keep_cookies() {
+    let (served, folder) = (crate::Served::start(), Folder::new("drawn-cookies"));
+    let path = folder.path("plan.yaml");
+    for (defaults, code) in [("", 0), ("defaults: {cookies: true}\n", 0), ("defaults: {cookies: false}\n", 1)] {
+        let steps = "      - {get: /login, take: {csrf: 'regex name=\"csrf\" value=\"([^\"]+)\"'}}\n      - {post: /login, form: {user: anna, password: secret, csrf: \"${csrf}\"}, expect: {status: 200-399}}\n      - {get: /account, expect: {status: 200}}\n";
+        let target = served.url("");
+        let rest = format!(
+            "target: {}\n{}thresholds: [\"failed / done < 1%\"]\n",
+            target.trim_end_matches('/'),
+            once(defaults, steps)
+        );
+        std::fs::write(&path, rest).expect("room");
+        for driver in ["uring", "poll"] {
+            let done = onrush(&["run", &path, "--no-save", "--driver", driver]).output().expect("it starts");
+            assert_eq!(done.status.code(), Some(code), "{defaults}: {done:?}");
+        }
+    }
+}
+
+/// Behind a message without its answer the connection is of no use, and no other one is opened in silence.
+#[test]
+fn a_lost_conversation_is_not_opened_again_in_silence() {
+    let (served, folder) = (crate::Served::start(), Folder::new("drawn-lost"));
+    let path = folder.path("plan.yaml");
+    for (how, connections, unsent) in [("go on", 1, 2), ("retry 1", 2, 0), ("next", 1, 0)] {
+        let steps = format!(
+            "      - websocket: /talk\n        steps:\n          - {{send: a, name: first}}\n          - {{receive: {{within: 50ms, expect: {{body: never}}}}, on_failure: {how}}}\n          - {{send: b, name: second, on_failure: go on}}\n          - receive: {{within: 5s}}\n          - {{send: c, name: third, on_failure: go on}}\n"
+        );
+        let target = served.url("");
+        std::fs::write(&path, format!("target: {}\n{}", target.trim_end_matches('/'), once("", &steps))).expect("room");
+        for driver in ["uring", "poll"] {
+            let done = onrush(&["run", &path, "--no-save", "--driver", driver, "--output", "json"])
+                .output()
+                .expect("it starts");
+            let report = crate::report(&done);
+            let failed = |reason: &str| {
+                let failures = report["failures"].as_array().expect("a list");
+                failures
+                    .iter()
+                    .filter(|one| one["reason"] == reason)
+                    .filter_map(|one| one["count"].as_u64())
+                    .sum::<u64>()
+            };
+            assert_eq!(report["connections"]["established"], connections, "{how}: {report:#}");
+            assert_eq!(failed("not-filled"), unsent, "{how}: {report:#}");
+        }
+    }
+}
+
+/// Where nothing could be sent, it is said why, and nothing is shown as sent.
+#[test]
+fn why_nothing_could_be_sent_is_shown() {
+    let (recorder, folder) = (Recorder::start("drawn-unsent"), Folder::new("drawn-unsent"));
+    let rest = once("vars: {h: \"a\\r\\nb\"}\n", "      - {get: /, headers: {X-A: \"p${h}\"}, name: mine}\n");
+    for (language, why, unsent) in [
+        ("en", "a value for a header has a line end", "* nothing was sent: mine"),
+        ("zh", "请求头的值中有换行", "* 没有发送：mine"),
+    ] {
+        let (came, done) = run(&recorder, &folder, &rest, &["--show-failures", "--lang", language]);
+        assert!(came.is_empty() && text(&done.stdout).contains(why), "{done:?}");
+        let (_, done) = run(&recorder, &folder, &rest, &["--debug", "--lang", language]);
+        let page = text(&done.stdout);
+        assert!(
+            page.contains(why) && page.contains(unsent) && !page.contains("> GET") && !page.contains("X-A"),
+            "{page}"
+        );
+    }
+}

@@ -13,6 +13,7 @@ use wire::grpc;
 use wire::http1::RequestKind;
 
 use super::recorded::Records;
+use super::talks::open_anew;
 use super::trail::Trail;
 use crate::program::Part;
 use crate::talk::PreparedTalk;
@@ -229,13 +230,7 @@ impl PreparedStep {
         let (Some((making, base)), Some(request)) = (&self.making, &mut blank.made) else { return Ok(()) };
         if self.talk.is_some() {
             blank.message = making.texts(scope)?.into_iter().next();
-            // What opens a conversation is made once for it. Without a path, it is that of nobody.
-            if is_open {
-                request.path.clear();
-                return Ok(());
-            }
-            request.path.clone_from(&base.path);
-            return making.remake(base, request, scope);
+            return open_anew(making, base, request, is_open, scope);
         }
         making.remake(base, request, scope)?;
         if making.messages.is_empty() {

@@ -70,7 +70,11 @@ fn one(source: &Source, mistake: &Mistake, language: Language) -> String {
     // What is said of signs is said, and of values in Chinese too.
     let is_said = matches!((&mistake.fault, language), (Fault::Syntax(_), _) | (Fault::Value(_), Language::Zh));
     if !is_said {
-        cause += &wide_in(&format!("{english} {}", source.slice(mistake.at)), language);
+        // What is wrong with a threshold may stand anywhere in it.
+        let is_threshold = matches!(mistake.fault, Fault::Threshold(_));
+        let line = source.line(source.place(mistake.at.start).line);
+        let given = if is_threshold { line } else { source.slice(mistake.at) };
+        cause += &wide_in(&format!("{english} {given}"), language);
     }
     if matches!(mistake.fault, Fault::File { .. } | Fault::FileTooLarge { .. }) {
         return format!("{}: {cause}\n", source.name);

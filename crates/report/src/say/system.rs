@@ -27,6 +27,11 @@ const LIBRARIES: &[(&str, &str)] = &[
     ("two reports would go into it", "两份报告会写入同一个文件"),
     ("at position ", "位置 "),
     (", parser error", "，语法错误"),
+    (
+        ", which imports find first; name its folder first with --import-path, or rename one of them",
+        " 遮盖（import 会先找到后者）；请先用 --import-path 给出其目录，或改名",
+    ),
+    (" is hidden by ", " 被 "),
     (", in dot member name, ", "，点号后的成员名："),
     (", in long-hand segment, ", "，方括号中："),
     (", in non surrogate, ", "，Unicode 转义："),

@@ -57,10 +57,7 @@ impl Pieces {
 
 impl From<Unknown> for Fault {
     fn from(unknown: Unknown) -> Self {
-        match unknown.text.strip_prefix("env.") {
-            Some(name) => Self::Unset { name: name.to_owned() },
-            None => Self::Slot { text: unknown.text },
-        }
+        Self::Slot { text: unknown.text }
     }
 }
 

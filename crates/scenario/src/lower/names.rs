@@ -203,7 +203,12 @@ impl Names for Naming<'_> {
     }
 
     fn environment(&mut self, name: &str) -> Option<String> {
-        (self.environment)(name)
+        let value = (self.environment)(name);
+        if value.is_none() {
+            self.unset.push((name.to_owned(), self.at));
+        }
+        // It is told, and everything else is looked at.
+        Some(value.unwrap_or_default())
     }
 
     fn counter(&mut self, name: &str) -> u32 {

@@ -106,10 +106,6 @@ pub(super) fn globals(file: &File, outside: &Outside<'_>, mark: String, found: &
         let variable = &file.vars[place];
         let value = match &patterns[place] {
             Ok(pattern) => pattern.value(&mut fixed).map_err(|error: NotFilled| error.to_string()),
-            Err(fault @ Fault::Unset { .. }) => {
-                found.add(variable.name.at, fault.clone());
-                continue;
-            }
             Err(Fault::Slot { text }) => Err(format!("nobody knows what ${{{text}}} is")),
             Err(fault) => Err(fault.to_string()),
         };

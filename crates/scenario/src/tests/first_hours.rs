@@ -128,7 +128,7 @@ fn columns_that_are_not_there_are_explained() {
         (
             "{file: headless.csv, columns: [name]}",
             "name",
-            "'columns' names 1 columns, and the first line of 'headless.csv' has 2",
+            "'columns' names 1, and the first line of 'headless.csv' has 2",
         ),
         ("{file: headless.csv, columns: [name, age]}", "size", "it has: name, age"),
         ("{file: rows.json, columns: [a]}", "a", "'columns' and 'format' do not go together"),
