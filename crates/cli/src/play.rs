@@ -48,6 +48,8 @@ pub(crate) fn play_with(args: &RunArgs, file: &str, grows: bool, carry: Carry<'_
         output::complain(&report::flag_fault(&fault, language));
         return Exit::Usage;
     }
+    // Two runs draw the same only where somebody wants it.
+    opened.file.run.seed.get_or_insert_with(crate::workers::drawn_seed);
     let args = &with_run(args, &opened.file.run);
     let load = Load::new(&args.view);
     let mut wishes = match load.wishes(args) {
@@ -274,7 +276,7 @@ impl Player<'_> {
 fn spec_of(set: &DataSet, folder: &Path) -> Result<Spec, String> {
     let csv = || Csv {
         separator: char::from(set.separator),
-        columns: None,
+        columns: set.columns.clone().filter(|_| set.is_headless),
         charset: (set.encoding == Encoding::Gbk).then(|| "gbk".to_owned()),
     };
     let format = match set.format {
@@ -304,8 +306,7 @@ fn spec_of(set: &DataSet, folder: &Path) -> Result<Spec, String> {
 /// Everything that can be wrong with a file and is found without asking anybody.
 pub(crate) fn check(opened: &Opened) -> Result<(), Mistakes> {
     let folder = Path::new(&opened.source.name).parent().map(Path::to_owned).unwrap_or_default();
-    // What is not set here may be set where it runs.
-    let (environment, supplies) = (|name: &str| Some(std::env::var(name).unwrap_or_default()), supplies());
+    let (environment, supplies) = (|name: &str| std::env::var(name).ok(), supplies());
     let outside = Outside {
         environment: &environment,
         interpreters: supplies.interpreters.as_deref(),

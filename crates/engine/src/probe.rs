@@ -213,6 +213,7 @@ fn plan_of(scenarios: Vec<Scenario>, slice: Nanos) -> Plan {
         meetings: Vec::new(),
         keeps: plan::Keeps { persists: true, ..plan::Keeps::default() },
         budget: Budget::default(),
+        seed: None,
     }
 }
 

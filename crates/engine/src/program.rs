@@ -14,7 +14,7 @@ use plan::{Node, OnFailure, Program, Think};
 
 use draws::{shuffle, think_span};
 use place::Frame;
-pub(crate) use place::{Fork, OpenTransaction, Part, Place};
+pub(crate) use place::{Fork, OpenTalk, OpenTransaction, Part, Place};
 use shape::{asks_first, first_step};
 
 /// Operations that a user goes through at a time; then others have their turn, and it goes on after a [`BREATH`].

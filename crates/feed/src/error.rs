@@ -60,7 +60,7 @@ pub enum FeedFault {
     #[error("has changed since it was opened; do not write to it during a run, or name a copy")]
     Changed,
     /// It has no row.
-    #[error("has no rows; add one, or for CSV without a first row of names, name the columns")]
+    #[error("has no rows; add one; the first line of a CSV file names its columns, unless columns: [...] does")]
     NoRows,
     /// A row has too few or too many fields.
     #[error(

@@ -1,17 +1,20 @@
 use std::io::{Error, ErrorKind};
 use std::path::Path;
 
+use plan::{Carried, Plan, Scenario, Scope, Value};
 use scenario::{Files, Lowering, MISTAKES_MAX, Mistakes, Opened, Outside};
 
 /// Any text as a scenario file: it is right, or each mistake has a place in it and something to say; and so it is made a plan of.
 pub fn scenario(input: &[u8]) {
     let Ok(input) = std::str::from_utf8(input) else { return };
+    let input = &input.replace("zq", "zz");
     match scenario::parse("fuzzed", input, &Data) {
         Ok(opened) => {
             assert!(!opened.file.scenarios.is_empty());
             assert!(opened.file.step_count() > 0);
-            if let Err(mistakes) = lower(&opened) {
-                check(&mistakes);
+            match lower(&opened) {
+                Ok(plans) => plans.iter().for_each(look_for_marks),
+                Err(mistakes) => check(&mistakes),
             }
         }
         Err(mistakes) => check(&mistakes),
@@ -40,7 +43,7 @@ fn check(mistakes: &Mistakes) {
 }
 
 /// The plans of a file, as a run without expressions and without an environment makes them.
-fn lower(opened: &Opened) -> Result<(), Mistakes> {
+fn lower(opened: &Opened) -> Result<Vec<Plan>, Mistakes> {
     let outside = Outside {
         environment: &|_| None,
         interpreters: None,
@@ -49,8 +52,89 @@ fn lower(opened: &Opened) -> Result<(), Mistakes> {
         user_agent: "fuzz/1",
     };
     let lowering = Lowering::new(opened, &outside)?;
-    lowering.before()?;
+    let before = lowering.before()?;
     let lowered = lowering.run(&[])?;
     assert!(!lowered.plan.scenarios.is_empty());
-    lowering.after().map(drop)
+    let after = lowering.after()?;
+    Ok([before, Some(lowered), after].into_iter().flatten().map(|lowered| lowered.plan).collect())
+}
+
+/// Slots stand in a plan as marks while it is made. None is left in what is sent, carried elsewhere or shown.
+fn look_for_marks(plan: &Plan) {
+    let carried = Carried::Load(Box::new(plan.clone())).to_bytes().unwrap_or_default();
+    let sent = plan.scenarios.iter().flat_map(sent_by);
+    for bytes in sent.chain([carried, format!("{:?}", plan.without_secrets()).into_bytes()]) {
+        assert!(!has_mark(&bytes), "{}", String::from_utf8_lossy(&bytes));
+    }
+}
+
+/// `zq7slot0q7z`, with any numbers.
+fn has_mark(bytes: &[u8]) -> bool {
+    let digits = |bytes: &[u8]| bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    bytes.windows(2).enumerate().filter(|(_, two)| two == b"zq").any(|(at, _)| {
+        let rest = &bytes[at + 2..];
+        let Some(rest) = rest[digits(rest)..].strip_prefix(b"slot") else { return false };
+        rest[digits(rest)..].starts_with(b"q7z")
+    })
+}
+
+/// What the steps of a scenario send, with and without a redirect.
+fn sent_by(scenario: &Scenario) -> Vec<Vec<u8>> {
+    let mut all = Vec::new();
+    for step in &scenario.steps {
+        let making = step.making.as_deref().cloned().unwrap_or_default();
+        let scope = &mut Values(&scenario.memory.variables);
+        let made = making.request(&step.request, scope).unwrap_or_else(|_| step.request.clone());
+        let hop = step.follow.as_ref().and_then(|follow| {
+            follow.hop(307, b"/next", &follow.form.begin_at(&made.path), scenario.target()).map(|hop| hop.request)
+        });
+        all.extend([Some(made), hop].into_iter().flatten().map(|request| format!("{request:?}").into_bytes()));
+        all.extend(making.texts(scope).unwrap_or_default());
+        let defaults = making.takes.iter().filter_map(|taking| taking.default.as_ref()?.value(scope).ok());
+        all.extend(defaults.map(|value| value.to_string().into_bytes()));
+    }
+    all
+}
+
+/// Everything is there and small.
+struct Values<'a>(&'a [Value]);
+
+impl Scope for Values<'_> {
+    fn variable(&self, number: u32) -> &Value {
+        &self.0[number as usize]
+    }
+
+    fn column(&mut self, _: u32) -> Option<Value> {
+        Some(Value::text("anna"))
+    }
+
+    fn draw(&mut self, _: u64) -> u64 {
+        0
+    }
+
+    fn now_ns(&self) -> u128 {
+        0
+    }
+
+    fn count(&mut self, _: u32) -> u64 {
+        1
+    }
+
+    fn evaluate(&mut self, _: u32) -> Result<Value, String> {
+        Ok(Value::Int(2))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_known_when_they_are_seen() {
+        for (text, expect) in
+            [("zq7slot0q7z", true), ("a zq12slot345q7zb", true), ("zq7slot", false), ("zqslotq7z", true)]
+        {
+            assert_eq!(has_mark(text.as_bytes()), expect, "{text}");
+        }
+    }
 }

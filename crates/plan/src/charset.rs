@@ -4,12 +4,18 @@ use std::borrow::Cow;
 
 use encoding_rs::{Encoding, REPLACEMENT, UTF_8, X_USER_DEFINED};
 
-/// A body as UTF-8, without the mark that may stand before it. The mark decides, then the `charset` of `Content-Type`; where
-/// neither says anything that is known, the body is taken as it is. What is none of its charset becomes U+FFFD.
+/// So far a page may say its charset (the HTML standard, 13.2.3.2).
+const META_BYTES_MAX: usize = 1024;
+
+/// A body as UTF-8, without the mark that may stand before it. The mark decides, then the `charset` of `Content-Type`, then what a page
+/// says of itself; where nothing says anything that is known, the body is taken as it is. What is none of its charset becomes U+FFFD.
 pub fn text_of<'a>(content_type: Option<&[u8]>, body: &'a [u8]) -> Cow<'a, [u8]> {
     let (charset, mark) = match Encoding::for_bom(body) {
         Some((charset, mark)) => (Some(charset), mark),
-        None => (content_type.and_then(label_of).and_then(Encoding::for_label), 0),
+        None => {
+            let said = content_type.and_then(label_of).and_then(Encoding::for_label);
+            (said.or_else(|| if is_page(content_type) { charset_of_page(body) } else { None }), 0)
+        }
     };
     let body = &body[mark..];
     match charset.filter(|charset| ![UTF_8, REPLACEMENT, X_USER_DEFINED].contains(charset)) {
@@ -32,9 +38,60 @@ fn label_of(content_type: &[u8]) -> Option<&[u8]> {
     })
 }
 
+/// It is HTML, or may be.
+fn is_page(content_type: Option<&[u8]>) -> bool {
+    let essence = content_type.map(|of| of.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii());
+    essence.is_none_or(|of| of.eq_ignore_ascii_case(b"text/html") || of.eq_ignore_ascii_case(b"application/xhtml+xml"))
+}
+
+/// The charset of `<meta charset=...>`, or of the content of `<meta http-equiv=content-type>`. A page that can be read so far is not in
+/// UTF-16, whatever it says (the HTML standard, 13.2.3.2).
+fn charset_of_page(body: &[u8]) -> Option<&'static Encoding> {
+    let begin = body[..body.len().min(META_BYTES_MAX)].to_ascii_lowercase();
+    let mut at = 0;
+    while let Some(found) = memchr::memmem::find(&begin[at..], b"<meta") {
+        let tag = &begin[at + found + b"<meta".len()..];
+        let tag = &tag[..memchr::memchr(b'>', tag).unwrap_or(tag.len())];
+        let label = memchr::memmem::find(tag, b"charset").and_then(|place| {
+            let rest = tag[place + b"charset".len()..].trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();
+            let rest = rest.strip_prefix(b"\"").or_else(|| rest.strip_prefix(b"'")).unwrap_or(rest);
+            rest.split(|byte| byte.is_ascii_whitespace() || b"\"';/".contains(byte)).next()
+        });
+        if let Some(charset) = label.and_then(Encoding::for_label) {
+            return Some(if charset.is_ascii_compatible() { charset } else { UTF_8 });
+        }
+        at += found + 1;
+    }
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_page_says_its_charset_itself() {
+        let text = [0xd6, 0xd0, 0xce, 0xc4];
+        let late = format!("{}<meta charset=gbk>", " ".repeat(META_BYTES_MAX));
+        for (of, head, is_read) in [
+            (Some("text/html"), "<meta charset=gbk>", true),
+            (None, "<html><head><META  CharSet = 'GBK' />", true),
+            (Some("text/html; a=b"), "<meta http-equiv=\"Content-Type\" content=\"text/html; charset=gb2312\">", true),
+            (Some("text/html"), "<meta name=x><meta\ncharset=\"gb18030\">", true),
+            (Some("text/html"), "<meta charset=no-such><meta charset=gbk>", true),
+            (Some("application/xhtml+xml"), "<meta charset=\"gbk\"/>", true),
+            // Not a page, another charset by its head, no charset, or too late.
+            (Some("application/json"), "<meta charset=gbk>", false),
+            (Some("text/html; charset=utf-8"), "<meta charset=gbk>", false),
+            (Some("text/html"), "<meta name=charset>", false),
+            (Some("text/html"), "<meta charset=utf-16>", false),
+            (Some("text/html"), late.as_str(), false),
+        ] {
+            let body = [head.as_bytes(), &text].concat();
+            let expect = if is_read { format!("{head}中文").into_bytes() } else { body.clone() };
+            assert_eq!(text_of(of.map(str::as_bytes), &body), expect, "{of:?} {head}");
+        }
+    }
 
     #[test]
     fn what_is_said_of_a_charset_is_heard() {

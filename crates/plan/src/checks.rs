@@ -169,7 +169,14 @@ impl TextCheck {
         let inner = text.strip_prefix('/').and_then(|rest| rest.strip_suffix('/')).filter(|inner| !inner.is_empty());
         let compile = |inner: &str| {
             regex::bytes::RegexBuilder::new(inner).size_limit(PATTERN_BYTES_MAX).build().map_err(|error| {
-                let reason = error.to_string().lines().last().unwrap_or_default().trim().to_owned();
+                let reason = error
+                    .to_string()
+                    .lines()
+                    .last()
+                    .unwrap_or_default()
+                    .trim()
+                    .trim_start_matches("error: ")
+                    .to_owned();
                 PlanError::Pattern { flag, value: text.to_owned(), reason }
             })
         };

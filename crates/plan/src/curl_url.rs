@@ -161,6 +161,15 @@ impl CurlUrl {
         self.url.port().map_or(host.to_owned(), |port| format!("{host}:{port}"))
     }
 
+    /// Path and query written anew, where `written` has another text for them.
+    pub(crate) fn rewrite(&mut self, written: &dyn Fn(&str) -> Option<String>) {
+        for text in [Some(&mut self.path), self.query.as_mut()].into_iter().flatten() {
+            if let Some(new) = written(text) {
+                *text = new;
+            }
+        }
+    }
+
     /// `name:password`.
     pub(crate) fn credentials(&self) -> Option<Vec<u8>> {
         self.credentials.clone()

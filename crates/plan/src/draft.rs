@@ -130,6 +130,7 @@ impl Draft {
             keeps: self.keeps,
             budget: self.budget,
             interval: self.interval()?,
+            seed: None,
         };
         let reach = self.reach(plan.wants_consent());
         Ok(plan.reaching(&reach))

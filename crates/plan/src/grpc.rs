@@ -6,6 +6,7 @@ mod messages;
 mod schema;
 mod shape;
 mod sound;
+mod sources;
 mod types;
 
 use serde::{Deserialize, Serialize};

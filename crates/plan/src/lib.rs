@@ -84,7 +84,7 @@ pub use program::{
 };
 pub use reach::{Reach, UNASKED_CONNECTIONS_MAX, UNASKED_RATE_MAX, is_name_of_others, is_near};
 pub use redirect::{At, Follow, Form, Hop};
-pub use render::{Names, NotFilled, Rendering, Scope, Unknown, Uses};
+pub use render::{Names, NotFilled, Rendering, Scope, Unknown, Uses, ValuePattern};
 pub use secrets::{Known, is_secret_field, masked, masked_header, masked_url};
 pub use status::StatusSet;
 pub use take::{Answered, NotTaken, TAKEN_MAX, Take, TakeError, TakeFrom, Which};
@@ -96,7 +96,7 @@ pub use tools::{
     WebbenchSettings, WrkSettings,
 };
 pub use trace::trace_of;
-pub use value::Value;
+pub use value::{Value, loses_digits};
 pub use version::{TlsVersion, Version};
 pub use ways::{ConnectTo, Resolve, Ways};
 
@@ -136,6 +136,8 @@ pub struct Plan {
     pub keeps: Keeps,
     /// What a run may spend at most.
     pub budget: Budget,
+    /// The number that its draws come from, where a person may want it again.
+    pub seed: Option<u64>,
 }
 
 /// What is kept of exchanges beside the usual figures: what the reports of other tools show, and what a person wants to see.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::io::Write;
 
-use crate::render::{NotFilled, Rendering, Scope};
+use crate::render::{NotFilled, Rendering, Scope, ValuePattern};
 use crate::{Column, Expression, Request, Take, Value};
 
 /// The parts of a request that change, and what is taken from its answers.
@@ -32,8 +32,8 @@ pub struct Taking {
     pub name: String,
     /// Where its value stands.
     pub take: Take,
-    /// Its value when nothing is there; without one the step fails.
-    pub default: Option<Value>,
+    /// Its value when nothing is there, made of what the user knows when the answer has come; without one the step fails.
+    pub default: Option<ValuePattern>,
 }
 
 /// What each user of a scenario remembers.
@@ -51,6 +51,9 @@ pub struct Memory {
     pub columns: Vec<Column>,
     /// Expressions, by the numbers that slots and conditions have for them.
     pub expressions: Vec<Expression>,
+    /// Variables that each user draws for itself before it does anything, with what they are drawn from; one may be made of those
+    /// in front of it.
+    pub of_user: Vec<(u32, ValuePattern)>,
     /// Variables whose values are shown to nobody.
     pub secret_variables: Vec<u32>,
     /// Columns whose values are shown to nobody.
@@ -70,6 +73,13 @@ impl Memory {
 }
 
 impl Making {
+    /// All that is filled in.
+    pub(crate) fn renderings(&self) -> impl Iterator<Item = &Rendering> {
+        let headers = self.headers.iter().map(|(_, rendering)| rendering);
+        let defaults = self.takes.iter().filter_map(|taking| taking.default.as_ref()?.rendering());
+        self.path.iter().chain(headers).chain(&self.body).chain(&self.messages).chain(defaults)
+    }
+
     /// Requests are made anew.
     pub fn makes_requests(&self) -> bool {
         let is_changed = self.path.is_some() || self.body.is_some() || !self.headers.is_empty();
@@ -143,13 +153,15 @@ impl Making {
 
 /// What was taken from an answer leads to this target: a path, or a URL with its host.
 fn of_target(path: String, headers: &[(String, Vec<u8>)]) -> Result<String, NotFilled> {
-    let scheme = ["http://", "https://", "//"]
+    let scheme = ["http://", "https://", "ws://", "wss://", "//"]
         .into_iter()
         .find(|scheme| path.get(..scheme.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(scheme)));
+    // A fragment is for whoever shows a page; servers never see it (RFC 9110 4.2.4).
+    let path = path.split('#').next().map(str::to_owned).unwrap_or_default();
     let Some(scheme) = scheme else {
         return if path.starts_with('/') { Ok(path) } else { Err(NotFilled::Elsewhere { given: path }) };
     };
-    let rest = path[scheme.len()..].split('#').next().unwrap_or_default();
+    let rest = &path[scheme.len()..];
     let (host, rest) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
     let own = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("host"));
     if !own.is_some_and(|(_, own)| own.eq_ignore_ascii_case(host.as_bytes())) {

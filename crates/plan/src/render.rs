@@ -8,6 +8,7 @@ mod people;
 #[cfg(test)]
 mod tests;
 mod uses;
+mod value_pattern;
 
 use base64::Engine;
 use serde::{Deserialize, Serialize};
@@ -17,6 +18,7 @@ use crate::nesting::deeper;
 use crate::pattern::{Argument, Filling, Function, Pattern, PatternPart, SlotPlace};
 use escape::write_escaped;
 pub use uses::Uses;
+pub use value_pattern::ValuePattern;
 
 /// What patterns are filled from.
 pub trait Scope {

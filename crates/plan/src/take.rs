@@ -251,7 +251,14 @@ impl Take {
             TakeFrom::Regex(pattern) => {
                 let compiled = RegexBuilder::new(pattern).size_limit(PATTERN_BYTES_MAX).build();
                 Finder::Regex(compiled.map_err(|error| {
-                    let reason = error.to_string().lines().last().unwrap_or_default().trim().to_owned();
+                    let reason = error
+                        .to_string()
+                        .lines()
+                        .last()
+                        .unwrap_or_default()
+                        .trim()
+                        .trim_start_matches("error: ")
+                        .to_owned();
                     TakeError::Pattern { pattern: pattern.clone(), reason }
                 })?)
             }

@@ -1,5 +1,6 @@
 //! A value of a variable: what was taken from an answer, read from a row, or computed.
 
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -43,6 +44,24 @@ impl Value {
         }
     }
 
+    /// Of the text of JSON. Lists, objects and numbers with more digits than others hold stay as they are written.
+    ///
+    /// # Errors
+    /// It is no JSON.
+    pub fn of_json_text(text: &[u8]) -> Result<Self, serde_json::Error> {
+        match text.first() {
+            Some(b'[' | b'{') => {
+                serde_json::from_slice::<IgnoredAny>(text)?;
+                Ok(Self::Json(String::from_utf8_lossy(text).into()))
+            }
+            _ => {
+                let json: serde_json::Value = serde_json::from_slice(text)?;
+                let text = String::from_utf8_lossy(text);
+                Ok(if json.is_number() && loses_digits(&text) { Self::Json(text.into()) } else { Self::of_json(&json) })
+            }
+        }
+    }
+
     /// As JSON; a number that JSON has no words for is null.
     pub fn write_json(&self, out: &mut Vec<u8>) {
         match self {
@@ -76,6 +95,17 @@ impl Value {
             _ => 0,
         }
     }
+}
+
+/// A whole number of 64 bits or a double does not say all digits of this number of JSON.
+pub fn loses_digits(number: &str) -> bool {
+    const DIGITS_SURE: usize = 15;
+    let mantissa = number.split(['e', 'E']).next().unwrap_or_default();
+    let digits = mantissa.bytes().filter(u8::is_ascii_digit).skip_while(|digit| *digit == b'0').count();
+    if digits <= DIGITS_SURE || number.parse::<i64>().is_ok() {
+        return false;
+    }
+    number.parse::<f64>().map_or(true, |double| double.to_string() != number)
 }
 
 /// As it stands in a text. Nothing is the empty text.
@@ -123,6 +153,28 @@ mod tests {
         let mut bytes = Vec::new();
         Value::Float(f64::NAN).write_json(&mut bytes);
         assert_eq!(bytes, b"null");
+    }
+
+    #[test]
+    fn no_digit_is_lost() {
+        for (text, expect) in [
+            ("7", Value::Int(7)),
+            ("1.5", Value::Float(1.5)),
+            ("1e3", Value::Float(1e3)),
+            ("-9223372036854775808", Value::Int(i64::MIN)),
+            ("9223372036854775808", Value::Json("9223372036854775808".into())),
+            ("12345678901234567890123", Value::Json("12345678901234567890123".into())),
+            ("-12345678901234567890123", Value::Json("-12345678901234567890123".into())),
+            ("0.1", Value::Float(0.1)),
+            ("0.12345678901234567890", Value::Json("0.12345678901234567890".into())),
+            ("3.141592653589793", Value::Float(core::f64::consts::PI)),
+            ("12345678901234567890e3", Value::Json("12345678901234567890e3".into())),
+            ("[12345678901234567890123]", Value::Json("[12345678901234567890123]".into())),
+            ("\"12345678901234567890123\"", Value::text("12345678901234567890123")),
+        ] {
+            assert_eq!(Value::of_json_text(text.as_bytes()).expect(text), expect, "{text}");
+        }
+        assert!(Value::of_json_text(b"[1").is_err() && Value::of_json_text(b"x").is_err());
     }
 
     #[test]

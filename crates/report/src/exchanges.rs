@@ -61,9 +61,10 @@ pub fn failed_answers(run: &Run, showing: &Showing) -> String {
     text
 }
 
-/// Something came of an exchange that was kept.
+/// Something came of an exchange that was kept, or it says why nothing was sent.
 pub fn has_answers(run: &Run) -> bool {
-    run.samples.iter().flat_map(|sample| &sample.parts).any(|part| !part.is_ours)
+    let says_why = |sample: &Sample| sample.parts.is_empty() && !sample.reason.is_empty();
+    run.samples.iter().any(|sample| says_why(sample) || sample.parts.iter().any(|part| !part.is_ours))
 }
 
 /// One exchange, or those that redirects made of it, as curl shows them with `-v`, with its instants.
@@ -83,6 +84,10 @@ pub fn exchange_in_full(run: &Run, showing: &Showing) -> String {
                 language.pick(format!("not connected to {}", say::place(run)), format!("未能连接 {}", say::place(run))),
         }
     );
+    if let Some(seed) = run.plan.seed {
+        let line = language.pick(format!("--seed {seed} draws the same"), format!("--seed {seed} 抽取结果相同"));
+        let _ = writeln!(text, "* {line}");
+    }
     if let Some(span) = run.tls.at(Quantile::Max).map(|known| time(known.ns as f64)) {
         let _ = writeln!(text, "* {}", language.pick(format!("TLS handshake {span}"), format!("TLS 握手 {span}")));
     }
@@ -93,6 +98,11 @@ pub fn exchange_in_full(run: &Run, showing: &Showing) -> String {
             place = &sample.place;
             let shown = visible(place);
             let _ = writeln!(text, "* {}", language.pick(format!("to {shown}"), format!("发往 {shown}")));
+        }
+        if sample.parts.is_empty() {
+            let step = step_of(run, sample).map_or(String::new(), |step| visible(&showing.hide(&step.name)));
+            let line = language.pick(format!("nothing was sent: {step}"), format!("没有发送：{step}"));
+            let _ = writeln!(text, "* {line}");
         }
         parts::write(sample, step_of(run, sample), showing, &mut text);
         if let Some(status) = parts::grpc_status(sample) {

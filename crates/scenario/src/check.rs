@@ -26,6 +26,7 @@ pub(crate) fn check(file: &mut File, source: &Source, seen: &[String], found: &m
         walk.steps(&mut file.before, false);
         walk.into_taken()
     };
+    of_users(file, found);
     let mut of_unique: HashSet<String> = HashSet::new();
     for index in 0..file.scenarios.len() {
         let scenario = &mut file.scenarios[index];
@@ -80,6 +81,17 @@ fn asks(steps: &[Step]) -> bool {
         Action::Choose(choices) => choices.iter().any(|choice| choice.weight > 0 && asks(&choice.steps)),
         Action::If { then, otherwise, .. } => asks(then) || asks(otherwise),
     })
+}
+
+/// What is the same for all users is made of nothing that each of them has for itself.
+fn of_users(file: &File, found: &mut Found) {
+    let own = file.vars.iter().enumerate().filter(|(_, variable)| variable.per_user);
+    let own: HashMap<&str, usize> = own.map(|(place, variable)| (variable.name.text.as_str(), place)).collect();
+    for variable in file.vars.iter().filter(|variable| !variable.per_user) {
+        if let Some(part) = names::parts(&variable.value, &own).first() {
+            found.add(variable.name.at, Fault::Name(NameFault::OfUser(file.vars[*part].name.text.clone())));
+        }
+    }
 }
 
 /// Variables that are made of each other.

@@ -99,11 +99,31 @@ pub(crate) fn check(text: &str) -> Result<(), Wrong> {
     }
     brackets(&tokens)?;
     functions(&tokens)?;
+    statements(&tokens)?;
     // Functions and objects have statements and keys of their own: the compiler knows them.
     if is_beyond(&tokens) {
         return Ok(());
     }
     order(&tokens)
+}
+
+/// An expression has a value; a statement has none.
+fn statements(tokens: &[Token<'_>]) -> Result<(), Wrong> {
+    const BEGINNINGS: [&str; 11] =
+        ["let", "const", "var", "if", "for", "while", "do", "switch", "return", "throw", "try"];
+    let mut depth = 0_usize;
+    for (index, token) in tokens.iter().enumerate() {
+        match token.kind {
+            Kind::Open => depth += 1,
+            Kind::Close => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        let begins = index == 0 && BEGINNINGS.contains(&token.text) && tokens.len() > 1;
+        if begins || (token.text == ";" && depth == 0) {
+            return Err((token.range(), ExpressionFault::Statement(token.text.to_owned())));
+        }
+    }
+    Ok(())
 }
 
 /// Our functions are none of the language.
@@ -138,6 +158,14 @@ pub(crate) fn columns(text: &str) -> Vec<(&str, &str, Range<usize>)> {
         is_start(*index) && three[0].kind == Kind::Word && three[1].text == "." && three[2].kind == Kind::Word
     });
     asked.map(|(_, three)| (three[0].text, three[2].text, three[2].range())).collect()
+}
+
+/// It may be written for values that are not there: `a ?? b`, `a ? b : c`, `a == null`.
+pub(crate) fn asks_whether(text: &str) -> bool {
+    tokens(text).is_ok_and(|tokens| {
+        let asks = ["??", "?", "?.", "||", "&&", "!", "==", "!=", "===", "!==", "typeof"];
+        tokens.iter().any(|token| asks.contains(&token.text))
+    })
 }
 
 /// There is a function, an object, a template with slots or the like in it.
@@ -294,6 +322,7 @@ mod tests {
             "/^a.b/.test(name)",
             "价格 < 100",
             "5 - -3 > 1e3",
+            "(() => { let x = 1; return x; })()",
         ] {
             assert_eq!(check(good), Ok(()), "{good}");
         }
@@ -314,6 +343,10 @@ mod tests {
             ("a[0)", 3..4, ExpressionFault::Brackets),
             ("a == 'x", 5..6, ExpressionFault::Quote),
             ("${a} < 1", 0..2, ExpressionFault::Slot),
+            ("let x=1; x", 0..3, ExpressionFault::Statement("let".to_owned())),
+            ("a; b", 1..2, ExpressionFault::Statement(";".to_owned())),
+            ("return a", 0..6, ExpressionFault::Statement("return".to_owned())),
+            ("if (a) b", 0..2, ExpressionFault::Statement("if".to_owned())),
             ("a + uuid()", 4..8, ExpressionFault::Function("uuid".to_owned())),
         ] {
             assert_eq!(check(bad), Err((at, fault)), "{bad}");

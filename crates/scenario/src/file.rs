@@ -5,8 +5,8 @@ mod step;
 
 pub use load::{Amount, Iterations, Load};
 pub use step::{
-    Action, Body, Call, Choice, Expect, Json, Meet, Message, MessageData, Part, PartValue, Receive, Request, Step,
-    Take, Talk,
+    Action, Body, Call, Choice, Expect, Headers, Json, Meet, Message, MessageData, Part, PartValue, Receive, Request,
+    Step, Take, Talk,
 };
 
 use std::path::PathBuf;
@@ -70,6 +70,8 @@ pub struct Variable {
     pub name: Name,
     /// What it is, perhaps made of others.
     pub value: Json,
+    /// Each user has its own.
+    pub per_user: bool,
 }
 
 /// A name whose value is shown to nobody.
@@ -102,6 +104,8 @@ pub struct DataSet {
     pub at_end: AtEnd,
     /// What each row has, when the file could be read.
     pub columns: Option<Vec<String>>,
+    /// The first line is a row already, and the file of scenarios names the columns.
+    pub is_headless: bool,
 }
 
 /// What is in a data file.
@@ -158,8 +162,8 @@ pub enum AtEnd {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Defaults {
     /// Headers of requests, handshakes and calls.
-    pub headers: Vec<(String, Pattern)>,
-    /// Cookies are kept for each user as browsers do.
+    pub headers: Headers,
+    /// Cookies are kept for each user as browsers do: so it is unless a file says otherwise.
     pub cookies: bool,
     /// What a good answer is.
     pub expect: Expect,

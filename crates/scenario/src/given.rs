@@ -11,9 +11,10 @@ use crate::mistake::{Fault, Found};
 use crate::source::Span;
 
 /// What relative URLs begin with is called so too.
-const TARGET: &str = "target";
+pub(crate) const TARGET: &str = "target";
 
-/// Sets a variable that the file has, or its target. A number, true, false or null is that; all else is text.
+/// Sets a variable that the file has, or its target. What is text in the file stays text; in the place of anything else a number, true,
+/// false or null is that.
 pub(crate) fn set(file: &mut File, name: &str, value: &str, found: &mut Found) {
     let known = file.vars.iter_mut().find(|variable| variable.name.text == name);
     if known.is_none() && name == TARGET {
@@ -29,10 +30,12 @@ pub(crate) fn set(file: &mut File, name: &str, value: &str, found: &mut Found) {
         let fault = Fault::NoVariable { name: name.to_owned(), known: names.join(", ") };
         return found.add(Span::default(), fault);
     };
+    let is_text = own.as_text().is_some();
     *own = match serde_json::from_str(value) {
-        Ok(serde_json::Value::Number(number)) => Json::Number(number),
+        _ if is_text => Json::Text(Pattern::plain(value)),
+        Ok(serde_json::Value::Number(number)) => Json::of_number(value.trim()).unwrap_or(Json::Number(number)),
         Ok(serde_json::Value::Bool(is_so)) => Json::Bool(is_so),
         Ok(serde_json::Value::Null) => Json::Null,
-        _ => Json::Text(Pattern { parts: vec![plan::PatternPart::Text(value.to_owned())] }),
+        _ => Json::Text(Pattern::plain(value)),
     };
 }

@@ -1,119 +1,162 @@
-//! A scenario file as it may be kept: without values that are secret by the name in front of them.
+//! A scenario file as it may be kept: without values that are secret by the name in front of them, and still a scenario file.
 
-use plan::{is_secret_field, masked_url};
+use std::ops::Range;
+
+use plan::{is_secret_field, masked, masked_url};
+
+use crate::mistake::Found;
+use crate::source::{Source, Span};
+use crate::tree::{self, Node, Value};
 
 /// What stands for a secret.
 const MASK: &str = "***";
 /// The same as a value: YAML takes a bare one for the name of something else.
 const QUOTED: &str = "\"***\"";
+/// What stands below these are values that are sent, under the names that they have there.
+const VALUES: [&str; 8] = ["vars", "per_user", "headers", "form", "json", "multipart", "message", "messages"];
+/// What stands behind these may hold `name=value`.
+const TEXTS: [&str; 13] = [
+    "get",
+    "post",
+    "put",
+    "patch",
+    "delete",
+    "head",
+    "options",
+    "request",
+    "body",
+    "send",
+    "text",
+    "websocket",
+    "target",
+];
 
 /// The text with `***` where a secret is written out. `names`: variables that the file calls secret. What is taken from elsewhere
 /// (`${env.X}`, a column, a variable) stays.
 pub fn without_secrets(text: &str, names: &[&str]) -> String {
-    let mut out = String::with_capacity(text.len());
-    // The value of a secret key goes on for all lines that are further in than it.
-    let mut within: Option<usize> = None;
-    for line in text.lines() {
-        let indent = line.len() - line.trim_start().len();
-        if let Some(key) = within {
-            if line.trim().is_empty() || indent > key {
-                out.push_str(&line[..indent]);
-                out.push_str(if line.trim().is_empty() { "" } else { MASK });
-                out.push('\n');
-                continue;
-            }
-            within = None;
-        }
-        let (line, is_open) = line_without(line, names);
-        if is_open {
-            within = Some(indent);
-        }
-        out.push_str(&line);
-        out.push('\n');
+    let (source, mut found) = (Source::new("kept", text), Found::default());
+    let (root, _) = tree::build(&source, &mut found);
+    let mut hider = Hider { text: &source.text, names, hidden: Vec::new() };
+    if let Some(root) = &root {
+        hider.look(root, "", false);
     }
-    out
-}
-
-/// One line, and whether the value of its last key stands on the lines below and is secret.
-fn line_without(line: &str, names: &[&str]) -> (String, bool) {
-    let (mut out, mut rest, mut is_flow) = (String::new(), line, false);
-    while let Some(colon) = key_end(rest) {
-        let (before, behind) = rest.split_at(colon + 1);
-        let key = key_of(&before[..colon]);
-        is_flow |= before.contains(['{', '[']);
-        out.push_str(before);
-        let is_secret = names.contains(&key) || (is_secret_field(key) && key != "secrets");
-        let value = &behind[..value_end(behind, is_flow)];
-        if is_secret {
-            let plain = value.trim().trim_matches(['"', '\'']);
-            if plain.is_empty() || plain.starts_with(['|', '>']) {
-                return (out + value, !is_flow);
-            }
-            let space = &value[..value.len() - value.trim_start().len()];
-            out.push_str(space);
-            out.push_str(if plain.contains("${") { value.trim_start() } else { QUOTED });
-            rest = &behind[value.len()..];
-        } else {
-            rest = behind;
+    hider.hidden.sort_by_key(|(place, _)| place.start);
+    let (mut out, mut at) = (String::with_capacity(text.len()), 0);
+    for (place, instead) in &hider.hidden {
+        // An alias is where its anchor is.
+        if place.start >= at {
+            out.push_str(&source.text[at..place.start]);
+            out.push_str(instead);
+            at = place.end;
         }
     }
-    out.push_str(rest);
+    out.push_str(&source.text[at..]);
     let words = out
         .split_inclusive([' ', '"', '\''])
         .map(|word| if word.contains("://") { masked_url(word) } else { word.to_owned() });
-    (words.collect(), false)
+    words.collect()
 }
 
-/// Where the first key of a text ends: a colon with a space or nothing behind it, outside of a comment.
-fn key_end(text: &str) -> Option<usize> {
-    let is_end = |(at, _): &(usize, &str)| text[at + 1..].is_empty() || text[at + 1..].starts_with([' ', '\t']);
-    let at = text.match_indices(':').find(is_end)?.0;
-    (!text[..at].trim_start().starts_with('#')).then_some(at)
+struct Hider<'a> {
+    text: &'a str,
+    names: &'a [&'a str],
+    /// What is hidden, and what stands there instead.
+    hidden: Vec<(Range<usize>, String)>,
 }
 
-/// The last word before a colon, without quotes.
-fn key_of(before: &str) -> &str {
-    let begin = before.rfind(['{', ',', '[']).map_or(0, |at| at + 1);
-    before[begin..].trim().trim_start_matches("- ").trim().trim_matches(['"', '\''])
-}
-
-/// Where a value ends: in braces before the next comma or brace that no quotes enclose, else with its line.
-fn value_end(text: &str, is_flow: bool) -> usize {
-    let mut quote = None;
-    for (at, sign) in text.char_indices() {
-        match (quote, sign) {
-            (Some(open), _) if open == sign => quote = None,
-            (None, '"' | '\'') => quote = Some(sign),
-            // A slot has braces too.
-            (None, ',' | '}' | ']') if is_flow && !in_slot(&text[..at]) => return at,
-            _ => {}
+impl Hider<'_> {
+    /// `key`: what it stands behind. `are_values`: names around it are those of values.
+    fn look(&mut self, node: &Node, key: &str, are_values: bool) {
+        match &node.value {
+            Value::Map(pairs) => {
+                for (inner, node) in pairs {
+                    let name = inner.name.as_str();
+                    let is_named = self.names.contains(&name) && are_values;
+                    let is_credential = key == "defaults" && name == "user";
+                    if is_named || is_credential || (are_values && is_secret_field(name)) {
+                        self.hide(node);
+                    } else {
+                        self.look(node, name, are_values || VALUES.contains(&name));
+                    }
+                }
+            }
+            Value::List(items) => items.iter().for_each(|item| self.look(item, key, are_values)),
+            Value::Scalar(_) if are_values || TEXTS.contains(&key) => self.hide_within(node.at),
+            Value::Scalar(_) | Value::Broken => {}
         }
     }
-    text.len()
-}
 
-/// A slot has begun and has not ended.
-fn in_slot(before: &str) -> bool {
-    before.rfind("${").is_some_and(|open| !before[open..].contains('}'))
+    /// The whole of a value, unless it says nothing or comes from elsewhere.
+    fn hide(&mut self, node: &Node) {
+        match &node.value {
+            Value::Scalar(scalar) if scalar.is_null() || scalar.as_switch().is_some() || scalar.text.contains("${") => {
+            }
+            Value::Scalar(_) | Value::Broken => self.instead(node.at, QUOTED.to_owned()),
+            Value::List(items) => items.iter().for_each(|item| self.hide(item)),
+            Value::Map(pairs) => pairs.iter().for_each(|(_, node)| self.hide(node)),
+        }
+    }
+
+    /// What names within a text tell.
+    fn hide_within(&mut self, at: Span) {
+        let whole = &self.text[at.start..at.end.min(self.text.len())];
+        let hidden = masked(whole);
+        if hidden != whole && hidden.contains(MASK) && whole.lines().count() <= 1 {
+            self.instead(at, hidden);
+        } else if hidden != whole {
+            self.instead(at, QUOTED.to_owned());
+        }
+    }
+
+    fn instead(&mut self, at: Span, text: String) {
+        let whole = &self.text[at.start..at.end.min(self.text.len())];
+        // A block of text ends with its last line.
+        let end = at.start + whole.trim_end().len();
+        self.hidden.push((at.start..end.max(at.start), text));
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// It is YAML, and says the same but for what is hidden.
+    fn hidden(text: &str, names: &[&str]) -> String {
+        let hidden = without_secrets(text, names);
+        let mut found = Found::default();
+        let (root, end) = tree::build(&Source::new("hidden", &hidden), &mut found);
+        let mistakes = found.into_mistakes(Source::new("hidden", &hidden)).all;
+        assert!(root.is_some() && end == usize::MAX && mistakes.is_empty(), "{mistakes:?}\n{hidden}");
+        hidden
+    }
+
     #[test]
     fn secrets_go_and_what_is_taken_from_elsewhere_stays() {
-        let text = "secrets: [key]\nvars: {key: hush-7, n: 3}\ndefaults:\n  headers:\n    Authorization: Bearer abc.def\n    X-Api-Key: \"k,1}\"\n    X-Token: \"${env.TOKEN}\"\n  password: |\n    one\n    two\n\n  next: 1\n# password: in a comment stays\nurl: http://me:pass@host/x?token=1\nsteps:\n  - {post: /login, json: {user: a, password: \"p, q\"}, headers: {X-Key: \"${key}\"}}\n  - password: hidden\n";
-        let hidden = without_secrets(text, &["key"]);
-        for gone in ["hush-7", "abc.def", "k,1", "one", "two", "me:pass", "p, q", "password: hidden", "token=1"] {
+        let text = "secrets: [key]\nvars: {key: hush-7, n: 3}\ndefaults:\n  cookies: true\n  user: anna:u-s-r\n  headers:\n    Authorization: Bearer abc.def\n    X-Api-Key: \"k,1}\"\n    X-Token: \"${env.TOKEN}\"\n# password: in a comment stays\ntarget: http://me:pass@host/x?token=1\nsteps:\n  - {post: /login, json: {user: a, password: \"p, q\"}, headers: {X-Key: \"${key}\"}}\n  - get: /x?page=1&token=t0k\n    take: {token: json $.token, sid: {cookie: sid}}\n    form:\n      password: |\n        one\n        two\n\n      next: 1\n      secrets:\n        - first\n        - {a: second, b: \"${n}\"}\n      token: \"third\n        fourth\"\n      auth: 'it''s'\n      pass:\n        fifth\n        sixth\n  - body: user=a&password=p4ss\n";
+        let hidden = hidden(text, &["key"]);
+        for gone in [
+            "hush-7", "abc.def", "k,1", "one", "two", "me:pass", "p, q", "token=1", "t0k", "first", "second", "third",
+            "fourth", "it''s", "fifth", "sixth", "p4ss", "u-s-r",
+        ] {
             assert!(!hidden.contains(gone), "{gone}: {hidden}");
         }
-        for kept in
-            ["secrets: [key]", "n: 3}", "${env.TOKEN}", "next: 1", "user: a", "X-Key: \"${key}\"}}", "stays", "host/x"]
-        {
+        for kept in [
+            "secrets: [key]",
+            "n: 3}",
+            "cookies: true",
+            "${env.TOKEN}",
+            "next: 1",
+            "user: a,",
+            "X-Key: \"${key}\"}}",
+            "comment stays",
+            "host/x",
+            "page=1",
+            "take: {token: json $.token, sid: {cookie: sid}}",
+            "b: \"${n}\"",
+            "user=a&",
+        ] {
             assert!(hidden.contains(kept), "{kept}: {hidden}");
         }
-        assert_eq!(hidden.lines().count(), text.lines().count());
     }
 
     #[test]
@@ -123,6 +166,9 @@ mod tests {
         {
             without_secrets(text, &["密码", ""]);
         }
-        assert_eq!(without_secrets("密码: 值", &["密码"]), "密码: \"***\"\n");
+        assert_eq!(hidden("vars: {密码: 值}", &["密码"]), "vars: {密码: \"***\"}");
+        assert_eq!(hidden("vars: {a: &x {token: t1}, b: *x}", &[]), "vars: {a: &x {token: \"***\"}, b: *x}");
+        assert_eq!(hidden("scenarios: {auth: {steps: [{get: /}]}}", &[]), "scenarios: {auth: {steps: [{get: /}]}}");
+        assert_eq!(hidden("data: {passwords: p.csv}", &[]), "data: {passwords: p.csv}");
     }
 }

@@ -111,6 +111,11 @@ fn parse_with<'v>(
         let found = reader.found;
         return Err(found.into_mistakes(source));
     }
+    let vars: Vec<(&str, &str)> = vars.collect();
+    if vars.iter().any(|(name, _)| *name == given::TARGET) {
+        // What it is comes behind the file.
+        reader.target = reader::Target::Open;
+    }
     let mut syntax = Found::default();
     let (root, end) = tree::build(&source, &mut syntax);
     let read = read::file(&mut reader, root.as_ref().unwrap_or(&tree::Node::nothing()));
@@ -124,7 +129,7 @@ fn parse_with<'v>(
     syntax.join(found);
     let mut found = syntax;
     let mut file = read.unwrap_or_default();
-    vars.for_each(|(name, value)| given::set(&mut file, name, value, &mut found));
+    vars.into_iter().for_each(|(name, value)| given::set(&mut file, name, value, &mut found));
     if is_whole {
         // What is wrong in itself gives no value, and what is missing then is not told a second time.
         let seen = if found.is_empty() { Vec::new() } else { names };

@@ -19,7 +19,7 @@ use metrics::Catalog;
 use plan::draft::Draft;
 use plan::{
     Arrivals, ConnectionCount, Interpreters, Keeps, Load as PlanLoad, Memory, OnFailure, Plan, PlanError, Program,
-    Reach, Scenario as PlanScenario, Schema, UNASKED_RATE_MAX, UserShape, Value,
+    Reach, Scenario as PlanScenario, Schema, UNASKED_RATE_MAX, UserShape, Value, ValuePattern,
 };
 
 use crate::Opened;
@@ -30,7 +30,7 @@ use meetings::Meetings;
 use names::Naming;
 use nodes::Nodes;
 
-/// Draws are the same in each run, unless the file has a seed.
+/// Draws come from this, unless the file or whoever runs it has a seed.
 const SEED: u64 = 1;
 /// Between the seeds of two scenarios: as far as can be.
 const SEED_STEP: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -72,6 +72,12 @@ pub(crate) struct Making<'a> {
     pub(crate) file: &'a File,
     pub(crate) outside: &'a Outside<'a>,
     pub(crate) naming: Naming<'a>,
+    /// What marks begin with.
+    pub(crate) mark: String,
+    /// Where the next mistake is, when that is nearer than its step.
+    pub(crate) fault_at: Option<Span>,
+    /// Something in the file is secured by TLS, as far as anybody can know.
+    pub(crate) may_secure: bool,
     pub(crate) found: Found,
 }
 
@@ -82,7 +88,7 @@ impl<'a> Lowering<'a> {
     /// Everything that is wrong.
     pub fn new(opened: &'a Opened, outside: &'a Outside<'a>) -> Result<Self, Mistakes> {
         let mut found = Found::default();
-        let globals = values::globals(&opened.file, outside, &mut found);
+        let globals = values::globals(&opened.file, outside, mark_of(opened, &[]), &mut found);
         if !found.is_empty() {
             return Err(found.into_mistakes(opened.source.clone()));
         }
@@ -167,7 +173,14 @@ impl<'a> Lowering<'a> {
 
     fn making(&self, steps: &[&[Step]]) -> Making<'_> {
         let naming = Naming::new(&self.opened.file, &self.globals, steps, self.outside.environment);
-        Making { file: &self.opened.file, outside: self.outside, naming, found: Found::default() }
+        let mark = mark_of(self.opened, &self.globals);
+        let file = &self.opened.file;
+        let target = file.target.as_ref().map(ToString::to_string).unwrap_or_default();
+        let says = |text: &str| ["https://", "wss://", "grpcs://"].iter().any(|scheme| text.contains(scheme));
+        let may_secure = says(&self.opened.source.text)
+            || says(&target)
+            || self.globals.iter().any(|(_, value)| says(&value.to_string()));
+        Making { file, outside: self.outside, naming, mark, fault_at: None, may_secure, found: Found::default() }
     }
 
     /// One user does these steps once.
@@ -228,7 +241,8 @@ impl<'a> Lowering<'a> {
         }
         let keeps = Keeps { persists: file.run.persist, ..Keeps::default() };
         let budget = file.run.budget.unwrap_or_default();
-        let plan = Plan { scenarios: lowered, grace, warmup, interval, meetings: meetings.into_plan(), keeps, budget };
+        let (meetings, seed) = (meetings.into_plan(), file.run.seed);
+        let plan = Plan { scenarios: lowered, grace, warmup, interval, meetings, keeps, budget, seed };
         let reach = self.reach(plan.wants_consent());
         Ok(Lowered { plan: plan.reaching(&reach), variables: variables.unwrap_or_default() })
     }
@@ -243,6 +257,12 @@ impl<'a> Lowering<'a> {
         let run = &self.opened.file.run;
         Draft { grace: run.grace, interval: run.interval, ..Draft::default() }
     }
+}
+
+/// What marks begin with: nothing that the file says, or knows from elsewhere.
+fn mark_of(opened: &Opened, globals: &[(String, Value)]) -> String {
+    let is_known = |text: &str| globals.iter().any(|(_, value)| value.to_string().contains(text));
+    marks::beginning(|text| opened.source.text.contains(text) || is_known(text))
 }
 
 /// Thresholds judge what is counted of their parts.
@@ -287,6 +307,10 @@ impl Making<'_> {
         };
         let (steps, targets, transactions) = nodes.into_parts();
         let program = Program { seed: self.file.run.seed.unwrap_or(SEED), transactions, ..program };
+        let of_user = self.of_user();
+        for (name, at) in std::mem::take(&mut self.naming.unset) {
+            self.found.add(at, Fault::Unset { name });
+        }
         if !self.found.is_empty() {
             return None;
         }
@@ -329,10 +353,25 @@ impl Making<'_> {
                 counters,
                 columns,
                 expressions,
+                of_user,
                 secret_variables,
                 secret_columns,
             },
         })
+    }
+
+    /// What each user draws for itself, each behind those that it is made of.
+    fn of_user(&mut self) -> Vec<(u32, ValuePattern)> {
+        let mut all = Vec::new();
+        for place in values::order(self.file) {
+            let variable = &self.file.vars[place];
+            self.naming.at = variable.name.at;
+            let number = self.naming.number(&variable.name.text).filter(|_| variable.per_user);
+            let Some(number) = number else { continue };
+            let pattern = self.value_pattern(&variable.value);
+            all.extend(self.told(variable.name.at, pattern).map(|pattern| (number, pattern)));
+        }
+        all
     }
 
     /// Looks whether each expression is one, where somebody can tell.
@@ -355,6 +394,7 @@ impl Making<'_> {
 
     /// What was made, or nothing: then it is told what is wrong.
     pub(crate) fn told<T>(&mut self, at: Span, made: Result<T, Fault>) -> Option<T> {
+        let at = self.fault_at.take().unwrap_or(at);
         made.map_err(|fault| self.found.add(at, fault)).ok()
     }
 }

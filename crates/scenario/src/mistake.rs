@@ -63,7 +63,7 @@ pub enum Fault {
     #[error("{0}")]
     Syntax(SyntaxFault),
     /// A key that nobody knows.
-    #[error("'{key}' is no key of {}{}", .object.title, said_near(.near.as_ref(), known))]
+    #[error("'{key}' is no key of {}{}", .object.title, said_near(.near.as_ref(), *.belongs, known))]
     UnknownKey {
         /// As written.
         key: String,
@@ -71,6 +71,8 @@ pub enum Fault {
         object: &'static Object,
         /// The one that is probably meant.
         near: Option<String>,
+        /// What has it, where that is something else.
+        belongs: Option<&'static Object>,
         /// All that there are.
         known: String,
     },
@@ -261,22 +263,26 @@ pub enum Fault {
     },
     /// A host that changes.
     #[error(
-        "'${{{text}}}' stands where the host is, which must be known before the run; name a variable of 'vars', or ${{env.NAME}}"
+        "'${{{text}}}' stands where the host is, which must be known before the run; name a variable of 'vars' that no step takes, or ${{env.NAME}}"
     )]
     HostSlot {
         /// What is in the slot.
         text: String,
     },
-    /// A slot where a method or a handshake is named.
-    #[error(
-        "slots are not filled in here: the method of a call, and the URL and headers of a conversation, are the same for all users"
-    )]
+    /// A slot where a method is named.
+    #[error("slots are not filled in here: a step calls one method; write a step for each")]
     MethodSlot,
     /// A slot that means nothing.
     #[error("nobody knows what '${{{text}}}' is; use a variable, a column or a function")]
     Slot {
         /// What is in it.
         text: String,
+    },
+    /// A variable of the environment that nobody has set.
+    #[error("the environment has no variable {name}; set it before: {name}=VALUE onrush ...")]
+    Unset {
+        /// Its name.
+        name: String,
     },
     /// A variable that has no value.
     #[error("'{name}' cannot be reckoned: {reason}")]
@@ -318,14 +324,40 @@ pub enum Fault {
         /// As written.
         path: String,
     },
+    /// A data file whose rows are longer or shorter than the names of its columns.
+    #[error(
+        "'columns' names {wanted}, and the first line of '{path}' has {found} of them; name each, or set 'separator'"
+    )]
+    DataColumns {
+        /// As written.
+        path: String,
+        /// How many are named.
+        wanted: usize,
+        /// How many there are.
+        found: usize,
+    },
     /// Something about a name.
     #[error("{0}")]
     Name(NameFault),
 }
 
 /// What follows where a key is unknown.
-fn said_near(near: Option<&String>, known: &str) -> String {
-    near.map_or_else(|| format!("; it has: {known}"), |near| format!("; did you mean '{near}'?"))
+fn said_near(near: Option<&String>, belongs: Option<&Object>, known: &str) -> String {
+    match (near, belongs) {
+        (Some(near), _) => format!("; did you mean '{near}'?"),
+        (None, Some(object)) => format!("; it belongs {}", place_of(object)),
+        (None, None) => format!("; it has: {known}"),
+    }
+}
+
+/// Where the keys of something stand.
+fn place_of(object: &Object) -> String {
+    match object.id {
+        "file" => "at the top of the file".to_owned(),
+        "scenario" => "into a scenario, beside 'load' and 'steps'".to_owned(),
+        "load" | "run" | "defaults" | "expect" | "take" | "data" | "choose" => format!("under '{}'", object.id),
+        _ => "into a step, in a list under 'steps'".to_owned(),
+    }
 }
 
 /// What follows where something like it is known.

@@ -34,13 +34,16 @@ pub(crate) fn file(reader: &mut Reader<'_>, node: &Node) -> Read<File> {
     let mut file = File {
         name: fields.get("name").and_then(|node| reader.owned(node)),
         target: fields.get("target").and_then(|node| urls::target(reader, node)),
-        vars: fields.get("vars").map(|node| variables(reader, node)).unwrap_or_default(),
+        vars: fields.get("vars").map(|node| variables(reader, node, false)).unwrap_or_default(),
         secrets: fields.get("secrets").map(|node| reader.one_or_more(node, secret)).unwrap_or_default(),
         data: fields.get("data").map(|node| data::sets(reader, node)).unwrap_or_default(),
         ..File::default()
     };
-    if let Some(node) = fields.get("defaults") {
-        file.defaults = defaults::defaults(reader, node).unwrap_or_default();
+    file.vars.extend(fields.get("per_user").map(|node| variables(reader, node, true)).unwrap_or_default());
+    // Users are like browsers, unless somebody says otherwise.
+    file.defaults.cookies = true;
+    if let Some(read) = fields.get("defaults").and_then(|node| defaults::defaults(reader, node)) {
+        file.defaults = read;
     }
     file.before = fields.get("before").map(|node| maybe(reader, node)).unwrap_or_default();
     file.after = fields.get("after").map(|node| maybe(reader, node)).unwrap_or_default();
@@ -55,12 +58,12 @@ pub(crate) fn file(reader: &mut Reader<'_>, node: &Node) -> Read<File> {
     Some(file)
 }
 
-fn variables(reader: &mut Reader<'_>, node: &Node) -> Vec<Variable> {
+fn variables(reader: &mut Reader<'_>, node: &Node, per_user: bool) -> Vec<Variable> {
     let named = bounded(reader, node, Things::Variables, NAMES_MAX);
     let mut all = Vec::new();
     for (name, at, value) in named {
         let (name, value) = (reader.name(name, at), reader.json(value));
-        all.extend(name.zip(value).map(|(name, value)| Variable { name, value }));
+        all.extend(name.zip(value).map(|(name, value)| Variable { name, value, per_user }));
     }
     all
 }

@@ -2,8 +2,10 @@
 
 mod fields;
 mod json;
+mod meant;
 
 pub(crate) use fields::Fields;
+pub(crate) use meant::{home, meant};
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -15,7 +17,7 @@ use crate::expression;
 use crate::file::{Expression, Name};
 use crate::mistake::{Fault, Found, Given, NameFault, Wanted, shortened};
 use crate::source::{Source, Span};
-use crate::tree::{Node, Scalar, Value};
+use crate::tree::{Node, Scalar, Value, wide_in};
 
 /// The shortest time that a load or a timeout takes.
 const MILLI: Duration = Duration::from_millis(1);
@@ -70,8 +72,30 @@ impl Reader<'_> {
         None
     }
 
+    /// Tells of a sign that is not the one of YAML, where a value of a few words or its first key has one; it has not when this gives
+    /// false.
+    pub(crate) fn tell_wide(&mut self, node: &Node) -> bool {
+        let (text, at) = match &node.value {
+            Value::Scalar(scalar) if scalar.is_plain => (scalar.text.as_str(), node.at),
+            Value::Map(pairs) => match pairs.first() {
+                Some((key, _)) => (key.name.as_str(), key.at),
+                None => return false,
+            },
+            _ => return false,
+        };
+        let Some((from, fault)) = wide_in(text) else { return false };
+        let length = text[from..].chars().next().map_or(1, char::len_utf8);
+        let is_direct = self.source.slice(at).starts_with(text);
+        let at = if is_direct { Span::new(at.start + from, at.start + from + length) } else { at };
+        self.found.add(at, Fault::Syntax(fault));
+        true
+    }
+
     /// Tells that something else belongs here.
     pub(crate) fn wrong<T>(&mut self, node: &Node, wanted: Wanted) -> Read<T> {
+        if self.tell_wide(node) {
+            return None;
+        }
         let given = match &node.value {
             Value::Broken => return None,
             Value::List(_) => Given::List,

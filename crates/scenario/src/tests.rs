@@ -1,7 +1,9 @@
 //! Files as a whole: those that are right, those that are wrong, and what the schema says of both.
 
 mod drift;
+mod first_hours;
 mod page;
+mod slots;
 mod values;
 
 use std::path::{Path, PathBuf};

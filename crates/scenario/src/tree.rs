@@ -6,6 +6,7 @@ mod scan_error;
 mod tests;
 
 pub(crate) use build::build;
+pub(crate) use scan_error::wide_in;
 
 use crate::source::Span;
 

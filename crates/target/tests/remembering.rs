@@ -14,7 +14,7 @@ use engine::{RunOptions, RunResult, Running, StopHandle};
 use metrics::{Failure, SeriesId};
 use plan::{
     Filling, Flags, Ground, Making, Memory, Names, Node, OnFailure, Pattern, Plan, Program, Rendering, Take, TakeFrom,
-    Taking, Value, Which,
+    Taking, Value, ValuePattern, Which,
 };
 
 /// What the server has seen.
@@ -131,7 +131,7 @@ fn rendering(text: &str, ground: Ground) -> Rendering {
 /// What takes a value from JSON; without `default` it must be there.
 fn taking(variable: u32, path: &str, default: Option<Value>) -> Taking {
     let take = Take::new(&TakeFrom::Json(path.to_owned()), Which::First).expect("a path");
-    Taking { variable, name: path.to_owned(), take, default }
+    Taking { variable, name: path.to_owned(), take, default: default.map(ValuePattern::Constant) }
 }
 
 /// Two steps: a token is given, and used; `way` leads to its use.

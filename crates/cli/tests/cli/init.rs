@@ -46,7 +46,12 @@ fn files_send_what_the_commands_send() {
         environment
             .iter()
             .for_each(|(name, value)| assert!(!page.contains(value) && said.contains(name), "{page}{said}"));
-        assert_eq!(output(&["check", &file]).status.code(), Some(0), "{page}");
+        let check =
+            |set: &[(&str, &str)]| onrush(&["check", &file]).envs(set.iter().copied()).output().expect("it starts");
+        assert_eq!(check(environment).status.code(), Some(0), "{page}");
+        // What the environment lacks is told.
+        let unset = text(&check(&[]).stdout);
+        assert!(environment.iter().all(|(name, _)| unset.contains(&format!("{name}=VALUE"))), "{unset}");
         let asked = came(&recorder, &["-c", "1", "-n", "1", "--quiet", "-p", &commands], &[]);
         let sent = came(&recorder, &["run", &file, "-c", "1", "-n", "1", "--quiet"], environment);
         assert!(!asked.is_empty());

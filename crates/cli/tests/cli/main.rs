@@ -20,6 +20,7 @@ mod crowds;
 mod crypto;
 mod curl;
 mod docs;
+mod drawn;
 mod ended;
 mod examples;
 mod export;

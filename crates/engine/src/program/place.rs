@@ -11,7 +11,7 @@ use plan::Value;
 pub(crate) struct Place {
     pub(super) frames: Vec<Frame>,
     /// Targets with which it has a conversation that is not over, the innermost last.
-    pub(crate) talks: Vec<u16>,
+    pub(crate) talks: Vec<OpenTalk>,
     /// What is timed as one and not over, the innermost last.
     pub(crate) open: Vec<OpenTransaction>,
     /// Of this user; or of all, where users only carry what comes at a rate.
@@ -33,6 +33,14 @@ pub(crate) struct Place {
     pub(crate) starts_failed: u32,
     /// The last rounds of meetings that it took part in.
     met: Vec<(u32, u64)>,
+}
+
+/// A conversation that is not over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OpenTalk {
+    pub(crate) target: u16,
+    /// Its connection was there: when that is lost, no later message makes another one.
+    pub(crate) was_there: bool,
 }
 
 /// Which exchange of a [`Fork`] it is, counted from 1; 0 is one that is under way alone.

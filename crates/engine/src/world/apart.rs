@@ -52,6 +52,7 @@ impl World {
             return true;
         }
         self.begin_user(user, Stage::Starting);
+        self.draw_own(user, now);
         self.users.states.begins_start(user);
         self.enter_apart(user, start_at);
         let turn = Turn { intended, taken_up: now, is_counted: false };

@@ -167,6 +167,21 @@ impl World {
         has_own || self.pool.elsewhere.has(user, origin)
     }
 
+    /// A user has an idle connection of its own to an origin.
+    pub(super) fn has_own(&self, user: u32, origin: u16) -> bool {
+        match origin {
+            0 => self.users.all[user as usize].connection.is_some(),
+            _ => self.pool.elsewhere.first.contains_key(&(user, origin)),
+        }
+    }
+
+    /// URL or headers of a conversation with an origin are made anew for each connection.
+    pub(super) fn opens_anew(&self, origin: u16) -> bool {
+        let step = self.pool.origins[usize::from(origin)].opens_with;
+        let making = step.and_then(|step| self.work.steps[step as usize].making.as_ref());
+        making.is_some_and(|(making, _)| making.path.is_some() || !making.headers.is_empty())
+    }
+
     /// A connection of a user is idle.
     #[inline]
     pub(super) fn keep_own(&mut self, user: u32, origin: u16, socket: Socket) {

@@ -394,6 +394,7 @@ impl World {
         if !one.is_inside {
             let is_measured = intended >= self.instants.measured_from;
             self.users.budget.take(is_measured);
+            self.draw_own(user, now);
             self.enter(user, is_measured, None);
         }
         let turn = Turn { intended, taken_up: now, is_counted: false };

@@ -242,7 +242,10 @@ impl World {
         let kept = attempt.and_then(|attempt| attempt.kept.as_deref()).unwrap_or(&nothing);
         let sent = attempt.map(|attempt| attempt.sent).filter(|sent| *sent != Nanos::NEVER);
         let first = attempt.map(|attempt| attempt.first_byte).filter(|first| *first != Nanos::NEVER);
-        let (parts, left_out) = self.parts_of(step, attempt, kept);
+        // What was never sent is not shown as if it had been.
+        let is_unsent =
+            attempt.is_none() && matches!(outcome, Outcome::Failed(Failure::NotFilled | Failure::LoopLimit));
+        let (parts, left_out) = if is_unsent { (Vec::new(), 0) } else { self.parts_of(step, attempt, kept) };
         secrets.extend_from_slice(&kept.record.secrets);
         let mut sample = Sample {
             at_ns: done.since(self.instants.started).0,

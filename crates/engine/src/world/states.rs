@@ -1,6 +1,7 @@
 //! What users remember, and the requests that are made of it.
 
 mod ahead;
+mod own;
 mod reckoner;
 mod rows;
 pub(super) mod secrets;
@@ -12,8 +13,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use driver::{Sockets, Waker};
 use metrics::{Counter, Failure, Outcome};
-use pacing::{Nanos, Random};
-use plan::{Answered, CHECKED_BODY_BYTES_MAX, CookiePlace, Jar, Making, Memory, Request, Target, Value};
+use pacing::Nanos;
+use plan::{Answered, CHECKED_BODY_BYTES_MAX, CookiePlace, Jar, Making, Memory, Request, Scope, Target, Value};
 use wire::http1;
 
 use super::exchanges::{Attempt, Exchange};
@@ -22,8 +23,12 @@ use super::programs::Use;
 use super::step::{PreparedCall, PreparedStep};
 use super::{Counters, Work, World};
 use crate::program::Part;
+use own::Own;
 use reckoner::Reckoner;
 use rows::{Held, Rows, Supply};
+
+/// Why a message of a conversation is not sent.
+const TALK_LOST: &str = "the connection of this conversation was lost in a step before, so nothing was sent; let the conversation end there ('on_failure: next'), or open another one";
 
 /// What the users of a shard remember.
 pub(super) struct States {
@@ -31,6 +36,8 @@ pub(super) struct States {
     all: Vec<State>,
     counters: Counters,
     reckoner: Reckoner,
+    /// Values on their way from an answer to variables.
+    found: Vec<(u32, Value)>,
     pub(super) rows: Rows,
     /// The time of day when the clock of the run was at zero.
     epoch: Duration,
@@ -43,6 +50,8 @@ struct State {
     jar: Jar,
     /// Rows that it has drawn, feed by feed.
     rows: Box<[Option<Held>]>,
+    /// What it has drawn for itself, where it draws something.
+    own: Option<Box<Own>>,
     /// It does what comes before its first iteration.
     is_starting: bool,
     /// Variables and cookies as they were behind that.
@@ -57,7 +66,7 @@ impl States {
         let reckoner = Reckoner::new(work.depot.interpreter(&memory.expressions));
         let rows = Rows::new(work, &reckoner, waker);
         let epoch = epoch.saturating_sub(now.as_duration());
-        Self { memory, all: Vec::new(), counters, reckoner, rows, epoch }
+        Self { memory, all: Vec::new(), counters, reckoner, found: Vec::new(), rows, epoch }
     }
 
     fn of(&mut self, user: u32) -> &mut State {
@@ -73,6 +82,11 @@ impl States {
             state.rows = std::iter::repeat_with(|| None).take(self.rows.count()).collect();
         }
         state
+    }
+
+    /// A user has cookies, which may go with what it sends.
+    fn has_cookies(&self, user: u32) -> bool {
+        self.memory.cookies && self.all.get(user as usize).is_some_and(|state| !state.jar.is_empty())
     }
 
     /// An iteration begins.
@@ -93,7 +107,7 @@ impl States {
                 state.jar.clone_from(&begins_with.1);
             }
             None => {
-                state.variables.clone_from_slice(&memory.variables);
+                state.reset(&memory);
                 state.jar.clear();
             }
         }
@@ -114,7 +128,7 @@ impl States {
         let memory = self.memory.clone();
         let state = self.of(user);
         (state.is_starting, state.begins_with) = (true, None);
-        state.variables.clone_from_slice(&memory.variables);
+        state.reset(&memory);
         state.jar.clear();
     }
 
@@ -158,9 +172,15 @@ impl World {
         sockets: &S,
     ) -> Result<Option<u32>, Failure> {
         let prepared = &self.ledger.steps[step as usize];
+        let (origin, is_talk) = (prepared.origin, prepared.talk.is_some());
+        if is_talk && self.talk_is_lost(user, origin) {
+            TALK_LOST.clone_into(&mut self.ledger.why);
+            return Err(Failure::NotFilled);
+        }
+        let prepared = &self.ledger.steps[step as usize];
         // What is taken from one of several at a time is told from what is taken from the others.
         let is_part = part > 0 && prepared.making.is_some() && prepared.made.is_none();
-        if !is_part && !prepared.is_made(self.users.states.memory.cookies) {
+        if !is_part && !prepared.is_made(self.users.states.has_cookies(user)) {
             return Ok(Some(step));
         }
         match self.supply_step(user, step) {
@@ -174,14 +194,20 @@ impl World {
     }
 
     fn make_step(&mut self, user: u32, step: u32, part: Part, now: Nanos) -> Result<u32, Failure> {
+        if let Some(why) = self.users.states.lacks_own(user) {
+            self.ledger.why = why;
+            return Err(Failure::NotFilled);
+        }
         let drawer = self.drawer(user);
         let random = self.users.programs.random_for(user, step, Use::Request(part), drawer);
+        let fixed = &self.ledger.steps.fixed[step as usize];
+        let is_open = fixed.talk.is_some() && self.has_own(user, fixed.origin);
         let states = &mut self.users.states;
         let (blank, number) = (self.ledger.steps.take_blank(step), self.ledger.steps.next_number());
         let original = &self.ledger.steps.fixed[step as usize];
         let target = &self.pool.origins[usize::from(original.origin)].target;
         let Some(mut made) = blank.or_else(|| original.blank(step, target)) else { return Ok(step) };
-        if let Err(error) = original.remake(&mut made, &mut states.values(user, random, now)) {
+        if let Err(error) = original.remake(&mut made, is_open, &mut states.values(user, random, now)) {
             self.ledger.why = error.to_string();
             return Err(Failure::NotFilled);
         }
@@ -281,22 +307,24 @@ impl World {
         let states = &mut self.users.states;
         let hidden =
             if !is_shown || self.work.keeps.secrets { Vec::new() } else { states.memory.secret_variables.clone() };
+        let step = &self.ledger.steps[exchange.step as usize];
+        let mut found = std::mem::take(&mut states.found);
+        let mut values = states.values(exchange.user, random, done);
+        let result = taken(&making, status, attempt.kept.as_deref(), step.call.as_ref(), &mut values, &mut found);
         let variables = &mut states.of(exchange.user).variables;
         let mut fork = self.users.programs.fork(exchange.user).filter(|_| part > 0);
-        let mut told = Vec::new();
-        let set = |variable, value: Value| {
+        for (variable, value) in found.drain(..) {
             if is_shown {
-                told.push(told_of(&making, variable, (!hidden.contains(&variable)).then_some(&value)));
+                let shown = (!hidden.contains(&variable)).then_some(&value);
+                attempt.record_taken(&told_of(&making, variable, shown));
             }
             match &mut fork {
                 // Whichever of them ends last, their order is that of the steps.
                 Some(fork) => fork.taken.push((part, variable, value)),
                 None => variables[variable as usize] = value,
             }
-        };
-        let step = &self.ledger.steps[exchange.step as usize];
-        let result = taken(&making, status, attempt.kept.as_deref(), step.call.as_ref(), random, set);
-        told.iter().for_each(|told| attempt.record_taken(told));
+        }
+        self.users.states.found = found;
         match result {
             Ok(()) => outcome,
             Err((failure, reason)) => {
@@ -367,14 +395,14 @@ fn body_of<'a>(kept: &'a KeptBody, call: Option<&PreparedCall>) -> Result<Cow<'a
     kept.decoded(CHECKED_BODY_BYTES_MAX).map_err(undecoded)
 }
 
-/// Sets variables from an answer, one after the other; gives the first that is not there.
+/// Finds values for variables in an answer, one after the other; gives the first that is not there.
 fn taken(
     making: &Making,
     status: u16,
     kept: Option<&KeptBody>,
     call: Option<&PreparedCall>,
-    mut random: Random,
-    mut set: impl FnMut(u32, Value),
+    scope: &mut impl Scope,
+    found: &mut Vec<(u32, Value)>,
 ) -> Result<(), (Failure, String)> {
     let nothing = KeptBody::default();
     let kept = kept.unwrap_or(&nothing);
@@ -392,15 +420,13 @@ fn taken(
     };
     let answer = Answered::new(status, &fields, &body);
     for taking in &making.takes {
-        let found = taking.take.take(&answer, |below| random.below(below));
-        let value = match (found, &taking.default) {
+        let wrong = |why: String| (Failure::NotTaken, format!("take {}: {why} ({})", taking.name, taking.take.from()));
+        let value = match (taking.take.take(&answer, |below| scope.draw(below)), &taking.default) {
             (Ok(value), _) => value,
-            (Err(_), Some(default)) => default.clone(),
-            (Err(why), None) => {
-                return Err((Failure::NotTaken, format!("take {}: {why} ({})", taking.name, taking.take.from())));
-            }
+            (Err(_), Some(default)) => default.value(scope).map_err(|why| wrong(why.to_string()))?,
+            (Err(why), None) => return Err(wrong(why.to_string())),
         };
-        set(taking.variable, value);
+        found.push((taking.variable, value));
     }
     Ok(())
 }

@@ -12,6 +12,7 @@ use wire::grpc;
 use wire::http1::RequestKind;
 
 use super::recorded::Records;
+use super::talks::open_anew;
 use super::trail::Trail;
 use crate::program::Part;
 use crate::talk::PreparedTalk;
@@ -226,9 +227,13 @@ impl PreparedStep {
         Some(Box::new(blank))
     }
 
-    /// Makes what an exchange sends, in the place of what another one sent.
-    pub(super) fn remake(&self, blank: &mut Self, scope: &mut impl Scope) -> Result<(), NotFilled> {
+    /// Makes what an exchange sends, in the place of what another one sent. `is_open`: the connection of its conversation is there.
+    pub(super) fn remake(&self, blank: &mut Self, is_open: bool, scope: &mut impl Scope) -> Result<(), NotFilled> {
         let (Some((making, base)), Some(request)) = (&self.making, &mut blank.made) else { return Ok(()) };
+        if self.talk.is_some() {
+            blank.message = making.texts(scope)?.into_iter().next();
+            return open_anew(making, base, request, is_open, scope);
+        }
         making.remake(base, request, scope)?;
         if making.messages.is_empty() {
             blank.call = self.call.clone();

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use driver::{Socket, Sockets, Template};
 use metrics::{CLOSE_WITHOUT_CODE, Counter, Failure, Outcome, PartKind, ProtocolFault};
 use pacing::{Nanos, Random};
-use plan::{Protocol, says_seq};
+use plan::{Making, NotFilled, Protocol, Request, Scope, says_seq};
 use wire::line::{AnyLine, Fault, Line, Mask, Offer, Said, Tcp, WebSocket};
 use wire::websocket::HandshakeFault;
 
@@ -71,6 +71,22 @@ fn seq_of(user: u32, number: u32) -> String {
     format!("{user}_{number}")
 }
 
+/// What opens a conversation is made once for it. Without a path, it is that of nobody.
+pub(super) fn open_anew(
+    making: &Making,
+    base: &Request,
+    request: &mut Request,
+    is_open: bool,
+    scope: &mut impl Scope,
+) -> Result<(), NotFilled> {
+    if is_open {
+        request.path.clear();
+        return Ok(());
+    }
+    request.path.clone_from(&base.path);
+    making.remake(base, request, scope)
+}
+
 impl World {
     /// What is spoken on a connection.
     pub(super) fn protocol_of(&mut self, socket: Socket) -> Option<Protocol> {
@@ -100,7 +116,8 @@ impl World {
         let exchange = self.ledger.attempts.find(attempt)?.exchange;
         let step = self.ledger.exchanges.find(exchange)?.step;
         let step = &self.ledger.steps[step as usize];
-        Some(step.talk.as_ref()?.offer_of(step.made.as_deref()?))
+        let made = step.made.as_deref().filter(|made| !made.path.is_empty())?;
+        Some(step.talk.as_ref()?.offer_of(made))
     }
 
     /// Begins what is spoken on a connection of messages that is there. False when nothing is to be agreed on any more.

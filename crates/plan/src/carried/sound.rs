@@ -5,8 +5,8 @@ use std::time::Duration;
 use super::Carried;
 use crate::render::Known;
 use crate::{
-    AnswerEnd, HOLD_MAX, INTERVAL_MIN, Load, Making, Meaning, Memory, Node, Plan, RATE_MAX, RATE_UNIT, STAGES_MAX,
-    STREAMS_MAX, Scenario, Step, Target, USERS_MAX, UserShape,
+    AnswerEnd, HOLD_MAX, INTERVAL_MIN, Load, Meaning, Memory, Node, Plan, RATE_MAX, RATE_UNIT, STAGES_MAX, STREAMS_MAX,
+    Scenario, Step, Target, USERS_MAX, UserShape,
 };
 
 type Looked = Result<(), &'static str>;
@@ -48,6 +48,10 @@ fn look_at_scenario(scenario: &Scenario, meetings: usize) -> Looked {
     must(scenario.shared_connections.is_none_or(|shared| shared > 0), "no connection for all")?;
     let memory = &scenario.memory;
     scenario.steps.iter().try_for_each(|step| look_at_step(step, memory))?;
+    for (variable, pattern) in &memory.of_user {
+        must((*variable as usize) < memory.variables.len(), "a variable of users that is not there")?;
+        pattern.rendering().map_or(Ok(()), |rendering| rendering.look_at(known(memory)))?;
+    }
     must(scenario.program.check(scenario.steps.len()).is_ok(), "a program that cannot be carried out")?;
     let places = Places { conditions: memory.expressions.len(), meetings, targets: scenario.targets.len() };
     let program = &scenario.program;
@@ -97,18 +101,16 @@ fn look_at_step(step: &Step, memory: &Memory) -> Looked {
     must(of_headers.into_iter().all(|place| *place < fields), "a header that is not there")?;
     let is_kept = |variable: u32| (variable as usize) < memory.variables.len();
     must(making.takes.iter().all(|taking| is_kept(taking.variable)), "a variable that is not there")?;
-    let known = Known {
+    making.renderings().try_for_each(|rendering| rendering.look_at(known(memory)))
+}
+
+fn known(memory: &Memory) -> Known {
+    Known {
         variables: memory.variables.len(),
         columns: memory.columns.len(),
         counters: memory.counters as usize,
         expressions: memory.expressions.len(),
-    };
-    renderings(making).try_for_each(|rendering| rendering.look_at(known))
-}
-
-fn renderings(making: &Making) -> impl Iterator<Item = &crate::Rendering> {
-    let headers = making.headers.iter().map(|(_, rendering)| rendering);
-    making.path.iter().chain(headers).chain(&making.body).chain(&making.messages)
+    }
 }
 
 /// How many there are of what nodes name by numbers.

@@ -137,6 +137,23 @@ impl Security {
 }
 
 impl Draft {
+    /// Leaves out what does not fit a URL, of what is said for many. What redirects may lead to stays.
+    pub fn fit(&mut self, address: &Address) {
+        let connection = &mut self.connection;
+        if !address.is_tls() && !self.answers.location {
+            connection.security = Security::default();
+        }
+        let is_http2 = connection.version == Some(Version::Http2) || address.is_tls();
+        match address.scheme {
+            Scheme::Http => connection.streams = connection.streams.filter(|_| is_http2),
+            Scheme::Grpc => connection.version = None,
+            Scheme::WebSocket | Scheme::Tcp => (connection.version, connection.streams) = (None, None),
+        }
+        if address.scheme != Scheme::Http {
+            connection.security.alpn = None;
+        }
+    }
+
     /// How connections are secured; `None` of a URL that asks for no security.
     pub(super) fn tls(&self, address: &Address, protocol: Protocol) -> Result<Option<Tls>, PlanError> {
         let security = &self.connection.security;

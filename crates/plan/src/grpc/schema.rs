@@ -7,7 +7,9 @@ use prost_reflect::prost::Message;
 use prost_reflect::prost_types::{FileDescriptorProto, FileDescriptorSet};
 use prost_reflect::{DescriptorPool, MethodDescriptor, ServiceDescriptor};
 use protox::Compiler;
+use protox::file::{ChainFileResolver, GoogleFileResolver};
 
+use super::sources::Sources;
 use super::{SCHEMA_BYTES_MAX, sound};
 use crate::PlanError;
 use crate::file::read_up_to;
@@ -32,20 +34,31 @@ impl Schema {
             let found = find(path, import_paths);
             // What cannot be read is told by its path.
             read_up_to("--proto", &found.to_string_lossy(), SCHEMA_BYTES_MAX)?;
-            let folder = found.parent().map_or(PathBuf::new(), Path::to_path_buf);
-            for folder in [PathBuf::from("."), if folder.as_os_str().is_empty() { ".".into() } else { folder }] {
+            let folder = found.parent().filter(|folder| !folder.as_os_str().is_empty());
+            for folder in [PathBuf::from("."), folder.unwrap_or(Path::new(".")).to_owned()] {
                 if !folders.contains(&folder) {
                     folders.push(folder);
                 }
             }
         }
+        let sources = Sources::new(&folders);
         let wrong = |error: &protox::Error| match edition_of(error, &folders) {
             Some(file) => PlanError::Edition { file },
             None => PlanError::Proto { reason: format!("{error:?}") },
         };
-        let mut compiler = Compiler::new(&folders).map_err(|error| wrong(&error))?;
-        for path in paths {
-            compiler.open_file(find(path, import_paths)).map_err(|error| wrong(&error))?;
+        let names: Vec<String> = paths
+            .iter()
+            .map(|path| {
+                let found = find(path, import_paths);
+                sources.name_of(&found).map_err(|other| PlanError::Proto { reason: shadowed(&found, &other) })
+            })
+            .collect::<Result<_, _>>()?;
+        let mut resolver = ChainFileResolver::new();
+        resolver.add(sources);
+        resolver.add(GoogleFileResolver::new());
+        let mut compiler = Compiler::with_file_resolver(resolver);
+        for name in names {
+            compiler.open_file(name).map_err(|error| wrong(&error))?;
         }
         Ok(Self { pool: compiler.descriptor_pool() })
     }
@@ -164,10 +177,23 @@ fn find(path: &str, import_paths: &[String]) -> PathBuf {
     import_paths.iter().map(|folder| Path::new(folder).join(path)).find(|path| path.exists()).unwrap_or(plain)
 }
 
+/// An import would find another file under the name of this one.
+fn shadowed(path: &Path, other: &Path) -> String {
+    format!(
+        "{} is hidden by {}, which imports find first; name its folder first with --import-path, or rename one of them",
+        path.display(),
+        other.display()
+    )
+}
+
 /// The file, when it is of a kind that the compiler does not understand.
 fn edition_of(error: &protox::Error, folders: &[PathBuf]) -> Option<String> {
     let file = error.file()?;
     let text = folders.iter().find_map(|folder| std::fs::read_to_string(folder.join(file)).ok())?;
-    let first = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with("//"))?;
+    let first = text
+        .trim_start_matches('\u{feff}')
+        .lines()
+        .map(str::trim)
+        .find(|line| !line.is_empty() && !line.starts_with("//"))?;
     first.strip_prefix("edition").is_some_and(|rest| rest.trim_start().starts_with('=')).then(|| file.to_owned())
 }

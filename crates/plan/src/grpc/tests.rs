@@ -151,3 +151,55 @@ fn imports_that_are_missing_are_named() {
     assert!(matches!(Schema::of_files(&zoo), Err(PlanError::Described { .. })));
     assert!(Schema::of_files(&bytes).is_ok());
 }
+
+/// However the path of a file is written, imports and the command line mean the same file.
+#[test]
+fn a_file_is_found_by_any_of_its_paths() {
+    let root = std::env::temp_dir().join(format!("onrush-protos-{}", std::process::id()));
+    let folder = root.join("deep/er");
+    std::fs::create_dir_all(&folder).expect("room");
+    let write = |name: &str, text: &str| std::fs::write(root.join(name), text).expect("room");
+    let head = "syntax = \"proto3\";\n";
+    let service =
+        |name: &str| format!("{head}service {name} {{ rpc Go(M) returns (M); }}\nmessage M {{ string a = 1; }}\n");
+    write("one.proto", &service("One"));
+    write("marked.proto", &format!("\u{feff}{}", service("Marked")));
+    write(
+        "deep/er/two.proto",
+        &format!("\u{feff}{head}import \"three.proto\";\nservice Two {{ rpc Go(N) returns (N); }}\n"),
+    );
+    write("deep/er/three.proto", &format!("\u{feff}{head}message N {{ string a = 1; }}\n"));
+    write("deep/one.proto", &service("Other"));
+    let linked = root.join("link");
+    std::os::unix::fs::symlink(&folder, &linked).expect("a link");
+    let text = |path: &std::path::Path| path.to_string_lossy().into_owned();
+    let read = |path: &str, imports: &[String]| {
+        Schema::of_protos(&[path.replace("ROOT", &text(&root))], imports).map(|schema| schema.services())
+    };
+    for (path, service) in [
+        ("ROOT/one.proto", "One"),
+        ("ROOT/./one.proto", "One"),
+        ("ROOT/deep/../one.proto", "One"),
+        ("ROOT/marked.proto", "Marked"),
+        ("ROOT/deep/one.proto", "Other"),
+        ("ROOT/deep/er/two.proto", "Two"),
+        ("ROOT/link/two.proto", "Two"),
+    ] {
+        assert_eq!(read(path, &[]).as_deref(), Ok(&[service.to_owned()][..]), "{path}");
+        assert_eq!(read(path, &[text(&root)]).map(|all| all.len()), Ok(1), "{path}");
+    }
+    // In the folder of the process, too: `.` is the first that is looked at.
+    let own = format!("shadow-{}.proto", std::process::id());
+    std::fs::write(&own, service("Own")).expect("room");
+    let whole = text(&std::env::current_dir().expect("a folder").join(&own));
+    let seen = [read(&whole, &[]), read(&own, &[]), read(&format!("./{own}"), &[])];
+    std::fs::remove_file(&own).expect("it was there");
+    for seen in seen {
+        assert_eq!(seen.as_deref(), Ok(&["Own".to_owned()][..]));
+    }
+    // Another file of the same name that imports find first.
+    write("deep/er/one.proto", &service("Third"));
+    let told = read("ROOT/one.proto", &[text(&folder), text(&root)]);
+    assert!(matches!(&told, Err(PlanError::Proto { reason }) if reason.contains("is hidden by")), "{told:?}");
+    std::fs::remove_dir_all(&root).expect("it was there");
+}

@@ -120,6 +120,10 @@ fn what_was_taken_leads_to_this_target_alone() {
     for (given, expect) in [
         ("/a", Some("/a")),
         ("/a//b?c", Some("/a//b?c")),
+        ("/a?b#c", Some("/a?b")),
+        ("/#a/b?c#d", Some("/")),
+        ("#a", None),
+        ("ws://shop.test:81/a#b", Some("/a")),
         ("http://shop.test:81/a?b#c", Some("/a?b")),
         ("HTTP://SHOP.test:81", Some("/")),
         ("https://shop.test:81?x", Some("/?x")),

@@ -80,6 +80,27 @@ impl At {
 }
 
 impl Form {
+    /// Writes its texts anew, where `written` has another one for them.
+    pub fn rewrite(&mut self, written: &dyn Fn(&str) -> Option<String>) {
+        let bytes = |value: &mut Vec<u8>| {
+            if let Some(text) = std::str::from_utf8(value).ok().and_then(written) {
+                *value = text.into_bytes();
+            }
+        };
+        let text = |value: &mut String| *value = written(value).unwrap_or_else(|| std::mem::take(value));
+        for field in &mut self.fields {
+            match field {
+                Field::HostAsked(_, value) | Field::Cookie(value) => value.iter_mut().for_each(bytes),
+                Field::Secret(_, value) | Field::OfBody(_, value) | Field::Plain(_, value) => bytes(value),
+                Field::Referer(value) => value.iter_mut().for_each(text),
+                Field::Range(value) => text(value),
+                Field::Host | Field::Authorization | Field::Length(..) | Field::Chunked(_) => {}
+            }
+        }
+        [&mut self.target, &mut self.bearer].into_iter().flatten().for_each(text);
+        self.url.rewrite(written);
+    }
+
     /// The beginning of the way.
     pub fn begin(&self) -> At {
         At {

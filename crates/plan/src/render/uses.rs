@@ -47,9 +47,8 @@ impl Rendering {
 }
 
 impl Making {
-    /// What a request is made of.
+    /// What a request is made of, and what stands in for values that its answers lack.
     pub fn uses(&self) -> Uses {
-        let headers = self.headers.iter().map(|(_, value)| value);
-        Uses::of(self.path.iter().chain(headers).chain(&self.body).chain(&self.messages))
+        Uses::of(self.renderings())
     }
 }

@@ -50,7 +50,7 @@ impl Plan {
     }
 
     fn clone_without_scenarios(&self) -> Self {
-        let Self { scenarios: _, grace, warmup, meetings, keeps, interval, budget } = self;
+        let Self { scenarios: _, grace, warmup, meetings, keeps, interval, budget, seed } = self;
         Self {
             scenarios: Vec::new(),
             grace: *grace,
@@ -59,6 +59,7 @@ impl Plan {
             keeps: *keeps,
             interval: *interval,
             budget: *budget,
+            seed: *seed,
         }
     }
 }

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 pub(crate) fn plan_of(plan: &Plan, scenario: &Scenario) -> Value {
     let mut value = load_of(scenario, scenario.steps.first().expect("a scenario has a step"));
     value["warmup_s"] = plan.warmup.as_secs_f64().into();
+    value["seed"] = plan.seed.into();
     value
 }
 

@@ -15,9 +15,11 @@ pub fn plan_error(error: &PlanError, language: Language) -> String {
 }
 
 /// What an input method for Chinese types is hard to tell from what is meant: it is named. Nothing else in English is as wide.
-fn wide_in(english: &str, language: Language) -> String {
-    let is_meant = |plain: char| plain.is_ascii_alphanumeric() || "-:/.%=@_".contains(plain);
-    let is_plain = |place: usize| english[..place].chars().next_back().is_some_and(|each| each.is_ascii_alphanumeric());
+pub(super) fn wide_in(english: &str, language: Language) -> String {
+    let is_meant = |plain: char| plain.is_ascii_alphanumeric() || "-:/.%=@_<>()".contains(plain);
+    let is_plain = |place: usize| {
+        english[..place].chars().next_back().is_some_and(|each| each.is_ascii_alphanumeric() || each == '%')
+    };
     // A comma between words of a text is one; between numbers and names it is none.
     let is_wrong =
         |(place, each): &(usize, char)| plain_of(*each).is_some_and(|it| is_meant(it) || it == ',' && is_plain(*place));

@@ -8,6 +8,8 @@ use plan::{Function, PatternFault, masked};
 use scenario::{Fault, FlagFault, Mistake, Mistakes, Object, Opened, Source, as_keys};
 use unicode_width::UnicodeWidthStr;
 
+use super::plan_error::wide_in;
+use super::take_error::why_in_chinese;
 use super::threshold_error::in_chinese as threshold;
 use super::{in_chinese, plan_error, take_error};
 use crate::Language;
@@ -60,10 +62,20 @@ pub fn scenario_contents(opened: &Opened, language: Language) -> String {
 }
 
 fn one(source: &Source, mistake: &Mistake, language: Language) -> String {
-    let cause = match language {
-        Language::En => mistake.fault.to_string(),
+    let english = mistake.fault.to_string();
+    let mut cause = match language {
+        Language::En => english.clone(),
         Language::Zh => in_chinese(&chinese(&mistake.fault)),
     };
+    // What is said of signs is said, and of values in Chinese too.
+    let is_said = matches!((&mistake.fault, language), (Fault::Syntax(_), _) | (Fault::Value(_), Language::Zh));
+    if !is_said {
+        // What is wrong with a threshold may stand anywhere in it.
+        let is_threshold = matches!(mistake.fault, Fault::Threshold(_));
+        let line = source.line(source.place(mistake.at.start).line);
+        let given = if is_threshold { line } else { source.slice(mistake.at) };
+        cause += &wide_in(&format!("{english} {given}"), language);
+    }
     if matches!(mistake.fault, Fault::File { .. } | Fault::FileTooLarge { .. }) {
         return format!("{}: {cause}\n", source.name);
     }
@@ -115,6 +127,16 @@ fn known(near: Option<&String>, known: &str) -> String {
     near.map_or_else(|| format!("；可用：{known}"), |near| format!("；是否想写 '{near}'？"))
 }
 
+/// Where the keys of something stand.
+fn place_of(object: &Object) -> String {
+    match object.id {
+        "file" => "文件的最外层".to_owned(),
+        "scenario" => "场景中，与 load、steps 并列".to_owned(),
+        "load" | "run" | "defaults" | "expect" | "take" | "data" | "choose" => format!(" {} 下面", object.id),
+        _ => "步骤中，即 steps 下的列表里".to_owned(),
+    }
+}
+
 /// What is probably meant.
 fn meant(near: Option<&String>) -> String {
     near.map_or_else(String::new, |near| format!("；是否想写 '{near}'？"))
@@ -130,7 +152,10 @@ fn chinese(fault: &Fault) -> String {
         Fault::FileTooLarge { most } => format!("文件超过 {most} 字节；请把很长的列表移到数据文件中"),
         Fault::NotUtf8 => "文件不是 UTF-8；请另存为 UTF-8".to_owned(),
         Fault::Syntax(fault) => syntax::chinese(fault),
-        Fault::UnknownKey { key, object, near, known: all } => {
+        Fault::UnknownKey { key, object, near: None, belongs: Some(home), .. } => {
+            format!("{}中没有 '{key}' 这个键；它应写在{}", title(object), place_of(home))
+        }
+        Fault::UnknownKey { key, object, near, known: all, .. } => {
             format!("{}中没有 '{key}' 这个键{}", title(object), known(near.as_ref(), all))
         }
         Fault::DuplicateKey { key, first } => format!("'{key}' 重复，第 {first} 行已有；请只写一次"),
@@ -177,18 +202,24 @@ fn chinese(fault: &Fault) -> String {
             format!("集合点 '{name}' 等待 {users} 个用户，但最多只有 {most} 个；请减小该数量，或增加用户数")
         }
         Fault::HostSlot { text } => {
-            format!("'${{{text}}}' 位于主机部分，必须在运行前确定；请使用 vars 中的变量或 ${{env.名称}}")
+            format!(
+                "'${{{text}}}' 位于主机部分，必须在运行前确定；请使用 vars 中不被任何步骤提取的变量，或 ${{env.名称}}"
+            )
         }
-        Fault::MethodSlot => "此处不支持占位符：gRPC 方法名以及连接的 URL 和请求头对所有用户相同".to_owned(),
+        Fault::MethodSlot => "此处不支持占位符：一个步骤只调用一个方法；请为每个方法写一个步骤".to_owned(),
         Fault::Slot { text } => format!("无法识别 '${{{text}}}'；请使用变量、数据列或函数"),
-        Fault::Constant { name, reason } => format!("无法计算变量 '{name}'：{reason}"),
-        Fault::Script { reason } => format!("表达式无法编译：{reason}"),
+        Fault::Unset { name } => format!("没有设置环境变量 {name}；请先设置：{name}=值 onrush ..."),
+        Fault::Constant { name, reason } => format!("无法计算变量 '{name}'：{}", why_in_chinese(reason)),
+        Fault::Script { reason } => format!("表达式无法编译：{}", why_in_chinese(reason)),
         Fault::Program { .. } => "这个场景的步骤过多或嵌套过深；请拆成多个场景".to_owned(),
         Fault::DataFile { path, reason } => format!("无法读取数据文件 '{path}'：{reason}；路径相对于本文件所在的目录"),
         Fault::DataFormat { path } => {
             format!("无法判断 '{path}' 的格式；文件名应以 .csv、.tsv、.json 或 .jsonl 结尾，或用 format 指明")
         }
         Fault::DataEmpty { path } => format!("数据文件 '{path}' 没有数据行；CSV 的第一行是列名"),
+        Fault::DataColumns { path, wanted, found } => {
+            format!("columns 写了 {wanted} 列，而 '{path}' 的第一行有 {found} 列；请写出每一列，或设置 separator")
+        }
         Fault::Name(fault) => names::chinese(fault),
     }
 }

@@ -40,7 +40,22 @@ pub fn not_taken(why: &NotTaken, language: Language) -> String {
 
 /// Why an exchange could not be made, or nothing be taken from its answer: the words of ours in Chinese, those of others as they are.
 pub(crate) fn why_in_chinese(why: &str) -> String {
-    const WORDS: [(&str, &str); 12] = [
+    const WORDS: [(&str, &str); 18] = [
+        ("it is not a JavaScript expression:", "不是有效的 JavaScript 表达式："),
+        (
+            "this build evaluates no expressions; build it with --features script",
+            "当前构建不支持表达式；请加上 --features script 重新构建",
+        ),
+        ("it gives a function, which is not a value;", "结果是函数，不是值；"),
+        (
+            "give a number, a text, true, false, null, an array or an object",
+            "请给出数字、文本、true、false、null、数组或对象",
+        ),
+        (
+            "the connection of this conversation was lost in a step before, so nothing was sent; let the conversation end there ('on_failure: next'), or open another one",
+            "此会话的连接已在之前的步骤中断开，因此没有发送；请让会话在那里结束（on_failure: next），或另开一个会话",
+        ),
+        ("per_user:", "per_user："),
         ("nothing is there", "没有找到"),
         ("the body is no JSON", "响应体不是 JSON"),
         ("the body takes too much memory as", "响应体占用内存过多："),

@@ -173,5 +173,9 @@ pub(crate) fn scenario_in_words(plan: &Plan, scenario: &Scenario, language: Lang
     if !step.retries {
         parts.push(language.pick("no request is sent again", "不重发请求").to_owned());
     }
+    let is_first = plan.scenarios.first().is_some_and(|first| first.name == scenario.name);
+    if let Some(seed) = plan.seed.filter(|_| is_first) {
+        parts.push(language.pick(format!("--seed {seed} draws the same"), format!("--seed {seed} 抽取结果相同")));
+    }
     parts.join(language.pick(", ", "，"))
 }

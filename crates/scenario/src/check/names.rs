@@ -158,8 +158,29 @@ impl Declared {
         let columns = columns.filter(|columns| !columns.set.contains(column))?;
         let near = plan::nearest(column, columns.list.iter().map(String::as_str)).map(str::to_owned);
         let known = crate::mistake::shortened(&columns.list.join(", "));
-        Some(Fault::Name(NameFault::Column { set: set.to_owned(), column: column.to_owned(), near, known }))
+        let (set, column) = (set.to_owned(), column.to_owned());
+        if let ([line], None) = (&columns.list[..], &near)
+            && let Some(sign) = [";", "\\t", "|", ","].into_iter().find(|sign| line.contains(sign_of(sign)))
+        {
+            let (line, cut) = (crate::mistake::shortened(line), if sign == "," { "another sign" } else { "','" });
+            return Some(Fault::Name(NameFault::Separator { set, column, line, cut, sign }));
+        }
+        if near.is_none() && columns.list.iter().any(|name| !is_like_a_name(name)) {
+            return Some(Fault::Name(NameFault::Headless { set, column, line: known }));
+        }
+        Some(Fault::Name(NameFault::Column { set, column, near, known }))
     }
+}
+
+/// What stands in a file where a separator is written so.
+fn sign_of(separator: &str) -> &str {
+    if separator == "\\t" { "\t" } else { separator }
+}
+
+/// A number, an address or nothing is rather a value than the name of a column.
+fn is_like_a_name(text: &str) -> bool {
+    let is_number = text.trim().parse::<f64>().is_ok();
+    !text.trim().is_empty() && !is_number && !text.contains(['@', '/', ':'])
 }
 
 /// Each step, with those within it.

@@ -55,7 +55,7 @@ impl<'w> Walk<'w> {
         }
         let own = std::mem::take(&mut self.taken);
         self.taken = self.declared.taken.keys().cloned().collect();
-        file.defaults.headers.iter_mut().for_each(|(_, value)| self.pattern(value));
+        file.defaults.headers.iter_mut().filter_map(|(_, value)| value.as_mut()).for_each(|value| self.pattern(value));
         self.taken = own;
     }
 

@@ -9,7 +9,7 @@ pub(super) fn patterns(step: &mut Step, see: &mut dyn FnMut(&mut Pattern)) {
     match &mut step.action {
         Action::Request(request) => {
             see(&mut request.url);
-            request.headers.iter_mut().for_each(|(_, value)| see(value));
+            request.headers.iter_mut().filter_map(|(_, value)| value.as_mut()).for_each(&mut *see);
             match &mut request.body {
                 Some(Body::Text(text)) => see(text),
                 Some(Body::Json(value)) => json(value, see),
@@ -25,13 +25,13 @@ pub(super) fn patterns(step: &mut Step, see: &mut dyn FnMut(&mut Pattern)) {
         }
         Action::Call(call) => {
             see(&mut call.url);
-            call.headers.iter_mut().for_each(|(_, value)| see(value));
+            call.headers.iter_mut().filter_map(|(_, value)| value.as_mut()).for_each(&mut *see);
             call.messages.iter_mut().for_each(|message| json(message, see));
             defaults(&mut call.take, see);
         }
         Action::Talk(talk) => {
             see(&mut talk.url);
-            talk.headers.iter_mut().for_each(|(_, value)| see(value));
+            talk.headers.iter_mut().filter_map(|(_, value)| value.as_mut()).for_each(&mut *see);
         }
         Action::Send(message) => match &mut message.data {
             MessageData::Text(text) => see(text),
@@ -56,7 +56,7 @@ pub(super) fn json(value: &mut Json, see: &mut dyn FnMut(&mut Pattern)) {
             see(key);
             json(value, see);
         }),
-        Json::Null | Json::Bool(_) | Json::Number(_) => {}
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::Digits(_) => {}
     }
 }
 

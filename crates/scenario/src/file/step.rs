@@ -99,7 +99,7 @@ pub struct Request {
     /// Absolute, or relative to the target.
     pub url: Pattern,
     /// Names and values; those of the defaults are not among them.
-    pub headers: Vec<(String, Pattern)>,
+    pub headers: Headers,
     /// What it carries.
     pub body: Option<Body>,
     /// What is taken from the answer.
@@ -152,6 +152,9 @@ pub enum PartValue {
     },
 }
 
+/// Headers by their names, in the order of the file. `None`: it is left out, also where defaults or the program itself have it.
+pub type Headers = Vec<(String, Option<Pattern>)>;
+
 /// JSON whose strings are patterns.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Json {
@@ -161,6 +164,8 @@ pub enum Json {
     Bool(bool),
     /// As written.
     Number(Number),
+    /// A number with more digits than the other can hold, as written.
+    Digits(String),
     /// A string; one that is exactly a slot takes the type of its value.
     Text(Pattern),
     /// An array.
@@ -179,7 +184,7 @@ impl Json {
                 see(key);
                 value.patterns(see);
             }),
-            Self::Null | Self::Bool(_) | Self::Number(_) => {}
+            Self::Null | Self::Bool(_) | Self::Number(_) | Self::Digits(_) => {}
         }
     }
 
@@ -193,7 +198,7 @@ pub struct Call {
     /// `grpc://host:port/package.Service/Method`.
     pub url: Pattern,
     /// Metadata.
-    pub headers: Vec<(String, Pattern)>,
+    pub headers: Headers,
     /// One, or several for a method that takes a stream.
     pub messages: Vec<Json>,
     /// What is taken from the answer.
@@ -210,7 +215,7 @@ pub struct Talk {
     /// `ws://`, `wss://` or `tcp://`.
     pub url: Pattern,
     /// Of the handshake.
-    pub headers: Vec<(String, Pattern)>,
+    pub headers: Headers,
     /// Offered in the handshake.
     pub subprotocols: Vec<String>,
     /// Where messages of the peer end; `None`: it is WebSocket, and they say so themselves.

@@ -104,6 +104,7 @@ fn write_json(json: &Json, pieces: &mut Pieces) {
         Json::Null => pieces.text("null"),
         Json::Bool(is_so) => pieces.text(if *is_so { "true" } else { "false" }),
         Json::Number(number) => pieces.text(&number.to_string()),
+        Json::Digits(digits) => pieces.text(digits),
         Json::Text(pattern) => write_string(pattern, pieces, true),
         Json::List(items) => {
             pieces.text("[");

@@ -3,16 +3,31 @@
 use plan::{Pattern, PatternPart, Slot, SlotPlace};
 
 /// Letters and digits stay what they are in URLs, headers and texts.
-const BEFORE: &str = "zq7slot";
 const BEHIND: &str = "q7z";
 
+/// What marks of a file begin with: nothing that stands in any of its texts.
+pub(crate) fn beginning(is_used: impl Fn(&str) -> bool) -> String {
+    (7u32..).map(|number| format!("zq{number}slot")).find(|text| !is_used(text)).unwrap_or_default()
+}
+
 /// Slots, by the numbers of their marks.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Marks {
+    before: String,
     slots: Vec<Slot>,
 }
 
 impl Marks {
+    /// `before`: as [`beginning`] gives it.
+    pub(crate) fn new(before: &str) -> Self {
+        Self { before: before.to_owned(), slots: Vec::new() }
+    }
+
+    /// A text with slots as they are written where it has marks; `None` where it has none.
+    pub(crate) fn shown(&self, text: &str) -> Option<String> {
+        self.pattern(text, |_| None).map(|pattern| pattern.to_string())
+    }
+
     /// A pattern as text, with a mark for each slot.
     pub(crate) fn text(&mut self, pattern: &Pattern) -> String {
         let mut out = String::new();
@@ -28,7 +43,7 @@ impl Marks {
     /// The mark of a slot.
     pub(crate) fn mark(&mut self, slot: &Slot) -> String {
         self.slots.push(slot.clone());
-        format!("{BEFORE}{}{BEHIND}", self.slots.len() - 1)
+        format!("{}{}{BEHIND}", self.before, self.slots.len() - 1)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -38,8 +53,8 @@ impl Marks {
     /// The pattern of what was made of a text; `None` when no mark is in it. A slot for which `place` says something stands there.
     pub(crate) fn pattern(&self, text: &str, place: impl Fn(&Slot) -> Option<SlotPlace>) -> Option<Pattern> {
         let (mut parts, mut plain, mut rest) = (Vec::new(), String::new(), text);
-        while let Some(at) = rest.find(BEFORE) {
-            let behind = &rest[at + BEFORE.len()..];
+        while let Some(at) = rest.find(&self.before) {
+            let behind = &rest[at + self.before.len()..];
             let digits = behind.bytes().take_while(u8::is_ascii_digit).count();
             let slot = behind[..digits].parse::<usize>().ok().and_then(|number| self.slots.get(number));
             match (slot, behind[digits..].strip_prefix(BEHIND)) {
@@ -53,7 +68,7 @@ impl Marks {
                     rest = next;
                 }
                 _ => {
-                    plain.push_str(&rest[..at + BEFORE.len()]);
+                    plain.push_str(&rest[..at + self.before.len()]);
                     rest = behind;
                 }
             }
@@ -77,11 +92,19 @@ mod tests {
     fn what_is_marked_is_found_again() {
         for text in ["/a/${b}/c?d=${e}&f", "${a}", "${a}${b}", "plain", "zq7slot${a}q7zzq7slot1q7", ""] {
             let pattern = Pattern::parse(text, Ground::Url).expect("a pattern");
-            let mut marks = Marks::default();
+            let mut marks = Marks::new(&beginning(|mark| text.contains(mark)));
             let marked = marks.text(&pattern);
             let again = marks.pattern(&marked, |_| None);
             let has_slots = !marks.is_empty();
+            assert_eq!(marks.shown(&marked), has_slots.then(|| text.to_owned()), "{text}");
             assert_eq!(again, has_slots.then_some(pattern), "{text}");
+        }
+    }
+
+    #[test]
+    fn marks_are_no_text_of_the_file() {
+        for (text, expect) in [("", "zq7slot"), ("a zq7slot0q7z b", "zq8slot"), ("zq7slot zq8slot", "zq9slot")] {
+            assert_eq!(beginning(|mark| text.contains(mark)), expect, "{text}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What names mean to the users of a scenario.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use plan::{Column, Expression, Filling, Meaning, Names, Pattern, PatternPart, Rendering, Slot, Unknown, Value};
 
@@ -15,14 +15,18 @@ pub(crate) struct Naming<'a> {
     numbers: HashMap<String, u32>,
     /// In the order of their numbers, with what they are when an iteration begins.
     variables: Vec<(String, Value)>,
-    /// So many of them are never changed.
+    /// So many of them are there from the beginning on.
     globals: usize,
+    /// Those of them that are not the same for all users, always: they draw them, or take them from answers.
+    changed: HashSet<u32>,
     columns: Vec<Column>,
     column_numbers: HashMap<(String, String), u32>,
     counters: Vec<String>,
     expressions: Vec<Expression>,
     /// Where each stands first.
     places: Vec<Span>,
+    /// Variables of the environment that are not set, and that an expression cannot do without.
+    pub(crate) unset: Vec<(String, Span)>,
     /// What is looked at now.
     pub(crate) at: Span,
 }
@@ -41,15 +45,19 @@ impl<'a> Naming<'a> {
             numbers: HashMap::new(),
             variables: Vec::new(),
             globals: 0,
+            changed: HashSet::new(),
             columns: Vec::new(),
             column_numbers: HashMap::new(),
             counters: Vec::new(),
             expressions: Vec::new(),
             places: Vec::new(),
+            unset: Vec::new(),
             at: Span::default(),
         };
         globals.iter().for_each(|(name, value)| naming.add(name, value.clone()));
         naming.globals = naming.variables.len();
+        let own = file.vars.iter().filter(|variable| variable.per_user);
+        naming.changed = own.filter_map(|variable| naming.number(&variable.name.text)).collect();
         lists.iter().for_each(|steps| naming.add_taken(steps));
         naming
     }
@@ -70,7 +78,10 @@ impl<'a> Naming<'a> {
                 Action::Receive(receive) => &receive.take,
                 _ => &[],
             };
-            takes.iter().for_each(|take| self.add(&take.name.text, Value::Null));
+            for take in takes {
+                self.changed.extend(self.number(&take.name.text));
+                self.add(&take.name.text, Value::Null);
+            }
             step.inner().into_iter().for_each(|steps| self.add_taken(steps));
         }
     }
@@ -84,7 +95,10 @@ impl<'a> Naming<'a> {
     pub(crate) fn constant(&self, slot: &Slot) -> Option<Value> {
         match &slot.filling {
             Filling::Name(name) => {
-                let number = self.number(name).filter(|number| (*number as usize) < self.globals)?;
+                let number = self.number(name)?;
+                if number as usize >= self.globals || self.changed.contains(&number) {
+                    return None;
+                }
                 Some(self.variables[number as usize].1.clone())
             }
             Filling::Environment(name) => (self.environment)(name).map(|text| Value::text(&text)),
@@ -113,10 +127,14 @@ impl<'a> Naming<'a> {
             return known as u32;
         }
         for (set, name, _) in expression::columns(text) {
-            let known = if set == "env" { (self.environment)(name) } else { None };
-            if let Some(value) = known {
-                self.add(&format!("env.{name}"), Value::text(&value));
+            if set != "env" {
+                continue;
             }
+            let value = (self.environment)(name);
+            if value.is_none() && !expression::asks_whether(text) {
+                self.unset.push((name.to_owned(), self.at));
+            }
+            self.add(&format!("env.{name}"), value.map_or(Value::Null, |value| Value::text(&value)));
         }
         let mut names: Vec<(String, Meaning)> = Vec::new();
         for (number, (name, _)) in self.variables.iter().enumerate() {
@@ -185,7 +203,12 @@ impl Names for Naming<'_> {
     }
 
     fn environment(&mut self, name: &str) -> Option<String> {
-        (self.environment)(name)
+        let value = (self.environment)(name);
+        if value.is_none() {
+            self.unset.push((name.to_owned(), self.at));
+        }
+        // It is told, and everything else is looked at.
+        Some(value.unwrap_or_default())
     }
 
     fn counter(&mut self, name: &str) -> u32 {

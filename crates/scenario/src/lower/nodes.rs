@@ -14,9 +14,12 @@ pub(super) struct Nodes<'m, 'a> {
     making: &'m mut Making<'a>,
     meetings: &'m mut Meetings,
     steps: Vec<PlanStep>,
-    targets: Vec<Target>,
+    targets: Vec<(Target, Opening)>,
     transactions: Vec<Transaction>,
 }
+
+/// How a conversation is opened; nothing of what is none.
+type Opening = Option<(Vec<(String, Vec<u8>)>, Vec<String>)>;
 
 impl<'m, 'a> Nodes<'m, 'a> {
     pub(super) fn new(making: &'m mut Making<'a>, meetings: &'m mut Meetings) -> Self {
@@ -24,7 +27,7 @@ impl<'m, 'a> Nodes<'m, 'a> {
     }
 
     pub(super) fn into_parts(self) -> (Vec<PlanStep>, Vec<Target>, Vec<Transaction>) {
-        (self.steps, self.targets, self.transactions)
+        (self.steps, self.targets.into_iter().map(|(target, _)| target).collect(), self.transactions)
     }
 
     /// Steps one after the other. What is wrong is told and left out.
@@ -96,20 +99,21 @@ impl<'m, 'a> Nodes<'m, 'a> {
 
     fn add(&mut self, step: &Step, part: Result<Part, Fault>) -> Option<usize> {
         let (target, mut made) = self.making.told(step.at, part)?;
-        made.target = self.target(target);
+        let opening = made.talk.as_ref().map(|talk| (made.request.headers.clone(), talk.subprotocols.clone()));
+        made.target = self.target(target, opening);
         self.steps.push(made);
         Some(self.steps.len() - 1)
     }
 
     /// Its number; places that are reached in the same way are one.
-    fn target(&mut self, target: Target) -> usize {
-        let known = self.targets.iter().position(|known| {
+    fn target(&mut self, target: Target, opening: Opening) -> usize {
+        let known = self.targets.iter().position(|(known, opened)| {
             (&known.host, known.port, &known.dial, &known.unix, known.protocol, &known.tls)
                 == (&target.host, target.port, &target.dial, &target.unix, target.protocol, &target.tls)
-                && !is_talk(known, &target)
+                && (!is_talk(known, &target) || (&known.url, opened) == (&target.url, &opening))
         });
         known.unwrap_or_else(|| {
-            self.targets.push(target);
+            self.targets.push((target, opening));
             self.targets.len() - 1
         })
     }
@@ -198,8 +202,8 @@ impl<'m, 'a> Nodes<'m, 'a> {
     }
 }
 
-/// Two conversations do not share a connection: each has its own handshake.
+/// Conversations share a connection only where they have the same handshake.
 fn is_talk(one: &Target, other: &Target) -> bool {
     let is_one = |target: &Target| matches!(target.protocol, plan::Protocol::WebSocket | plan::Protocol::Tcp);
-    (is_one(one) || is_one(other)) && one.url != other.url
+    is_one(one) || is_one(other)
 }

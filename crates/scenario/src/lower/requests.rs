@@ -6,12 +6,12 @@ use std::sync::Arc;
 use plan::draft::{Body as DraftBody, Draft};
 use plan::{
     Address, Header, Making as Made, Pattern, REQUEST_BODY_BYTES_MAX, Rendering, SlotPlace, Step as PlanStep, Take,
-    Taking, Target, Value,
+    Taking, Target, Value, ValuePattern,
 };
 
 use super::marks::Marks;
 use super::urls::Scheme;
-use super::{Making, bodies, values};
+use super::{Making, bodies};
 use crate::file::{Body, Call, Expect, Json, Request, Step, Take as FileTake};
 use crate::mistake::Fault;
 
@@ -28,18 +28,32 @@ impl Making<'_> {
         draft
     }
 
+    /// A step goes there. Defaults are for the steps that they fit; what fits none of the file is told.
+    pub(super) fn go_to(&self, draft: &mut Draft, url: &str) -> Result<(), Fault> {
+        let address = Address::parse(url)?;
+        if self.may_secure {
+            draft.fit(&address);
+        }
+        draft.url = Some(address);
+        Ok(())
+    }
+
     /// The headers of the defaults, and those of the step, which win.
     pub(super) fn add_headers(
         &self,
         draft: &mut Draft,
-        own: &[(String, Pattern)],
+        own: &[(String, Option<Pattern>)],
         marks: &mut Marks,
     ) -> Result<(), Fault> {
         let is_own = |name: &str| own.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
         let defaults = self.file.defaults.headers.iter().filter(|(name, _)| !is_own(name));
         for (name, value) in defaults.chain(own) {
-            let value = marks.text(value);
-            let text = if value.is_empty() { format!("{name};") } else { format!("{name}: {value}") };
+            // As the flag has it: a name alone leaves the header out, and one with a semicolon sends it empty.
+            let text = match value.as_ref().map(|value| marks.text(value)) {
+                None => format!("{name}:"),
+                Some(value) if value.is_empty() => format!("{name};"),
+                Some(value) => format!("{name}: {value}"),
+            };
             let header = Header::parse(&text)?;
             draft.request.headers.retain(|known| !known.name.eq_ignore_ascii_case(name) || is_own(name));
             draft.request.headers.push(header);
@@ -62,23 +76,31 @@ impl Making<'_> {
     /// What is taken from the answers of a step.
     pub(super) fn takings(&mut self, takes: &[FileTake]) -> Result<Vec<Taking>, Fault> {
         let one = |take: &FileTake| {
-            let default = match &take.default {
-                Some(json) => {
-                    let fill = &mut |pattern: &Pattern| {
-                        let mut marks = Marks::default();
-                        Ok(Value::text(&marks.text(pattern)))
-                    };
-                    let json = values::json_of(json, fill).map_err(|text| Fault::Slot { text })?;
-                    Some(Value::of_json(&json))
-                }
-                None => None,
-            };
+            let default = take.default.as_ref().map(|json| self.value_pattern(json)).transpose()?;
             let name = take.name.text.clone();
             let variable = self.naming.number(&name).ok_or_else(|| Fault::Slot { text: name.clone() })?;
-            let from = Take::new(&take.from, take.which).map_err(Fault::Take)?;
+            let from = Take::new(&take.from, take.which).map_err(|error| {
+                self.fault_at = Some(take.name.at);
+                Fault::Take(error)
+            })?;
             Ok(Taking { variable, name, take: from, default })
         };
         takes.iter().map(one).collect()
+    }
+
+    /// A value with slots in its texts.
+    pub(super) fn value_pattern(&mut self, json: &Json) -> Result<ValuePattern, Fault> {
+        if let Some(pattern) = json.as_text().filter(|pattern| pattern.parts.len() == 1)
+            && pattern.as_plain().is_none()
+        {
+            return Ok(ValuePattern::Slot(self.naming.rendering(pattern)?));
+        }
+        let rendering = bodies::of_json(json).finish(self)?;
+        let constant = rendering.constant().map(Value::of_json_text);
+        Ok(match constant {
+            Some(Ok(value)) => ValuePattern::Constant(value),
+            _ => ValuePattern::Json(rendering),
+        })
     }
 
     /// A file that lies beside the scenario file.
@@ -97,10 +119,10 @@ impl Making<'_> {
 
     /// A request of HTTP.
     pub(super) fn request(&mut self, step: &Step, request: &Request) -> Result<Part, Fault> {
-        let (mut draft, mut marks) = (self.draft(), Marks::default());
+        let (mut draft, mut marks) = (self.draft(), Marks::new(&self.mark));
         draft.request.method = Some(request.method.clone());
         let place = self.place(&request.url, Scheme::Http, &mut marks)?;
-        draft.url = Some(Address::parse(&place.marked)?);
+        self.go_to(&mut draft, &place.marked)?;
         self.add_headers(&mut draft, &request.headers, &mut marks)?;
         if let Some(timeout) = request.timeout {
             draft.request.timeout = Some(timeout);
@@ -116,44 +138,47 @@ impl Making<'_> {
         let (mut target, mut made) = draft.part(None, false)?;
         (made.checks.time, made.checks.size) = (time, size);
         made.checks.is_expectation |= !made.checks.time.is_empty() || !made.checks.size.is_empty();
-        let path = marks.pattern(&made.request.path, |_| place.is_whole.then_some(SlotPlace::Origin));
-        let path = match path {
-            // The slash stands for what is there in the end.
-            Some(mut path) if place.is_whole => {
-                if let Some(plan::PatternPart::Text(text)) = path.parts.first_mut() {
-                    *text = text.trim_start_matches('/').to_owned();
-                }
-                Some(path)
-            }
-            path => path,
-        };
-        let shown = path.as_ref().map(Pattern::to_string);
-        let mut making = self.making_of(&made.request, path, &marks)?;
-        if let Some(shown) = shown {
-            // What is made anew for each exchange is shown as it is written.
-            target.url = target.url.replace(&made.request.path, &shown);
-            made.request.path = shown;
-        }
+        let mut making = self.making_of((&mut target, &mut made), place.is_whole, &marks)?;
         making.takes = self.takings(&request.take)?;
         making.body = body.filter(|body| body.constant().is_none());
         self.finish(step, (target, made), making)
     }
 
-    /// The parts of a request in which there are marks.
+    /// The parts of a request in which there are marks; where these stood, the step shows what is written there. `is_whole`: path and
+    /// query are one value.
     pub(super) fn making_of(
         &mut self,
-        request: &plan::Request,
-        path: Option<Pattern>,
+        (target, made): (&mut Target, &mut PlanStep),
+        is_whole: bool,
         marks: &Marks,
     ) -> Result<Made, Fault> {
-        let path = path.map(|path| self.naming.rendering(&path)).transpose()?;
-        let mut making = Made { path, ..Made::default() };
-        for (number, (_, value)) in request.headers.iter().enumerate() {
-            let found =
-                std::str::from_utf8(value).ok().and_then(|text| marks.pattern(text, |_| Some(SlotPlace::Header)));
-            if let Some(pattern) = found {
-                making.headers.push((number, self.naming.rendering(&pattern)?));
+        let mut making = Made::default();
+        let mut path = marks.pattern(&made.request.path, |_| is_whole.then_some(SlotPlace::Origin));
+        if let Some(plan::PatternPart::Text(text)) =
+            path.as_mut().filter(|_| is_whole).and_then(|path| path.parts.first_mut())
+        {
+            // The slash stands for what is there in the end.
+            *text = text.trim_start_matches('/').to_owned();
+        }
+        if let Some(path) = &path {
+            making.path = Some(self.naming.rendering(path)?);
+            target.url = marks.shown(&target.url).unwrap_or_default();
+            made.request.path = path.to_string();
+        }
+        for (number, (name, value)) in made.request.headers.iter_mut().enumerate() {
+            let text = std::str::from_utf8(value).ok();
+            let Some(pattern) = text.and_then(|text| marks.pattern(text, |_| Some(SlotPlace::Header))) else {
+                continue;
+            };
+            if made.follow.is_some() && name.eq_ignore_ascii_case("content-range") {
+                // Redirects may leave the body out, and make another field of it.
+                return Err(Fault::SlotHere);
             }
+            making.headers.push((number, self.naming.rendering(&pattern)?));
+            *value = pattern.to_string().into_bytes();
+        }
+        if let Some(follow) = &mut made.follow {
+            Arc::make_mut(&mut follow.form).rewrite(&|text| marks.shown(text));
         }
         Ok(making)
     }
@@ -192,12 +217,12 @@ impl Making<'_> {
     }
 
     fn call_parts(&mut self, call: &Call) -> Result<(Draft, Marks), Fault> {
-        let (mut draft, mut marks) = (self.draft(), Marks::default());
+        let (mut draft, mut marks) = (self.draft(), Marks::new(&self.mark));
         let place = self.place(&call.url, Scheme::Grpc, &mut marks)?;
         if !marks.is_empty() {
             return Err(Fault::MethodSlot);
         }
-        draft.url = Some(Address::parse(&place.marked)?);
+        self.go_to(&mut draft, &place.marked)?;
         self.add_headers(&mut draft, &call.headers, &mut marks)?;
         if let Some(timeout) = call.timeout {
             draft.request.timeout = Some(timeout);
@@ -224,9 +249,9 @@ impl Making<'_> {
             draft.request.body = Some(DraftBody::Bytes(text.join("\n").into_bytes()));
         }
         let known = self.outside.schemas.iter().find(|(of, _)| of.url == draft.url).map(|(_, schema)| schema);
-        let (target, mut made) = draft.part(known, false)?;
+        let (mut target, mut made) = draft.part(known, false)?;
         (made.checks.time, made.checks.size) = (time, size);
-        let mut making = self.making_of(&made.request, None, &marks)?;
+        let mut making = self.making_of((&mut target, &mut made), false, &marks)?;
         making.takes = self.takings(&call.take)?;
         if has_slots {
             making.messages = renderings;
@@ -246,6 +271,7 @@ fn without_slots(json: &Json) -> serde_json::Value {
         Json::Null => serde_json::Value::Null,
         Json::Bool(is_so) => (*is_so).into(),
         Json::Number(number) => serde_json::Value::Number(number.clone()),
+        Json::Digits(digits) => serde_json::from_str(digits).unwrap_or_default(),
         Json::Text(pattern) => {
             let plain: Option<String> = pattern
                 .parts

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use plan::draft::{Body as DraftBody, Draft};
-use plan::{Address, AnswerEnd, MessageKind, Rendering};
+use plan::{AnswerEnd, MessageKind, Rendering};
 
 use super::marks::Marks;
 use super::requests::Part;
@@ -27,9 +27,9 @@ impl Making<'_> {
         let Turn { talk, send, receive, is_alone } = turn;
         self.naming.at = step.at;
         let is_ws = talk.answers.is_none();
-        let (mut draft, mut marks) = (self.draft(), Marks::default());
+        let (mut draft, mut marks) = (self.draft(), Marks::new(&self.mark));
         let place = self.place(&talk.url, Scheme::WebSocket, &mut marks)?;
-        draft.url = Some(Address::parse(&place.marked)?);
+        self.go_to(&mut draft, &place.marked)?;
         self.add_talk_flags(&mut draft, talk, is_ws, &mut marks)?;
         let message = match send {
             Some(message) => Some(self.message(message, &mut draft)?),
@@ -56,19 +56,12 @@ impl Making<'_> {
         // What is usual for answers of HTTP says nothing of messages.
         draft.answers.bodies.extend(expect.bodies.iter().cloned());
         draft.answers.json.extend(expect.json.iter().cloned());
-        let (target, mut made) = draft.part(None, receive.is_some() && send.is_none())?;
+        let (mut target, mut made) = draft.part(None, receive.is_some() && send.is_none())?;
         (made.checks.time, made.checks.size) = (expect.time.clone(), expect.size.clone());
         if let Some(talk) = &mut made.talk {
             talk.awaits = !expect.bodies.is_empty() || !expect.json.is_empty();
         }
-        let path = marks.pattern(&made.request.path, |_| None);
-        if path.is_some() {
-            return Err(Fault::MethodSlot);
-        }
-        let mut making = self.making_of(&made.request, None, &marks)?;
-        if !making.headers.is_empty() {
-            return Err(Fault::MethodSlot);
-        }
+        let mut making = self.making_of((&mut target, &mut made), place.is_whole, &marks)?;
         making.takes = self.takings(receive.map_or(&[], |receive| &receive.take))?;
         making.messages = message.into_iter().filter(|message| message.constant().is_none()).collect();
         self.finish(step, (target, made), making)

@@ -1,6 +1,6 @@
 //! Where a step goes: the host is known before the run, and the rest may change with each exchange.
 
-use plan::{Pattern, PatternPart, Slot};
+use plan::{Filling, Pattern, PatternPart, Slot};
 
 use super::Making;
 use super::marks::Marks;
@@ -17,7 +17,9 @@ impl Making<'_> {
     /// The URL of a step. `scheme`: of relative ones, where it is not that of the target.
     pub(super) fn place(&self, url: &Pattern, scheme: Scheme, marks: &mut Marks) -> Result<Place, Fault> {
         let first = url.parts.first();
-        let is_dynamic = matches!(first, Some(PatternPart::Slot(slot)) if self.naming.constant(slot).is_none());
+        let is_fixed =
+            |slot: &Slot| matches!(slot.filling, Filling::Environment(_)) || self.naming.constant(slot).is_some();
+        let is_dynamic = matches!(first, Some(PatternPart::Slot(slot)) if !is_fixed(slot));
         let is_relative = match first {
             Some(PatternPart::Text(text)) => text.starts_with('/') || text.starts_with('?'),
             Some(PatternPart::Slot(slot)) => {
@@ -35,7 +37,7 @@ impl Making<'_> {
                 PatternPart::Text(text) => marked.push_str(text),
                 PatternPart::Slot(slot) => match self.naming.constant(slot) {
                     Some(value) if !has_path(&marked) => marked.push_str(&value.to_string()),
-                    _ if !has_path(&marked) => return Err(Fault::HostSlot { text: slot.text.clone() }),
+                    _ if !has_path(&marked) => return Err(not_constant(slot)),
                     _ => marked.push_str(&marks.mark(slot)),
                 },
             }
@@ -58,8 +60,15 @@ impl Making<'_> {
     }
 
     fn constant_text(&self, slot: &Slot) -> Result<String, Fault> {
-        let value = self.naming.constant(slot).ok_or_else(|| Fault::HostSlot { text: slot.text.clone() })?;
-        Ok(value.to_string())
+        self.naming.constant(slot).map(|value| value.to_string()).ok_or_else(|| not_constant(slot))
+    }
+}
+
+/// A slot whose value nobody knows before the run.
+fn not_constant(slot: &Slot) -> Fault {
+    match &slot.filling {
+        Filling::Environment(name) => Fault::Unset { name: name.clone() },
+        _ => Fault::HostSlot { text: slot.text.clone() },
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use plan::{Evaluate, Expression, Meaning, Moment, Names as _, NotFilled, Pattern, Scope, Value};
+use plan::{Evaluate, Expression, Meaning, Moment, NotFilled, Scope, Value};
 
-use super::Outside;
 use super::names::Naming;
-use crate::file::{File, Json};
+use super::{Making, Outside};
+use crate::file::{File, Variable};
 use crate::mistake::{Fault, Found};
 
 /// What constants are made of.
@@ -72,24 +72,22 @@ impl Scope for Fixed<'_> {
 /// Why no expression is evaluated.
 pub(crate) const NO_INTERPRETER: &str = "this build evaluates no expressions; build it with --features script";
 
-/// The variables of a file, each reckoned once.
-pub(super) fn globals(file: &File, outside: &Outside<'_>, found: &mut Found) -> Vec<(String, Value)> {
+/// The variables of a file, each reckoned once: those of users too, so that what is wrong with them is told before the run.
+pub(super) fn globals(file: &File, outside: &Outside<'_>, mark: String, found: &mut Found) -> Vec<(String, Value)> {
     // All names are there while one is reckoned; none is made of one that is made of it.
     let empty: Vec<(String, Value)> =
         file.vars.iter().map(|variable| (variable.name.text.clone(), Value::Null)).collect();
-    let mut naming = Naming::new(file, &empty, &[], outside.environment);
-    let mut patterns: Vec<Vec<Pattern>> = Vec::new();
-    for variable in &file.vars {
-        let mut own = Vec::new();
-        variable.value.patterns(&mut |pattern| own.push(pattern.clone()));
-        for pattern in &own {
-            // Each expression has its number before the interpreter is made.
-            let _ = naming.rendering(pattern);
-        }
-        patterns.push(own);
-    }
-    let names = naming.variable_names();
-    let (values, _, expressions, _) = naming.memory();
+    let naming = Naming::new(file, &empty, &[], outside.environment);
+    let mut making = Making { file, outside, naming, mark, fault_at: None, may_secure: true, found: Found::default() };
+    // Each expression has its number before the interpreter is made.
+    let pattern_of = |variable: &Variable| {
+        making.naming.at = variable.name.at;
+        making.value_pattern(&variable.value)
+    };
+    let patterns: Vec<_> = file.vars.iter().map(pattern_of).collect();
+    let names = making.naming.variable_names();
+    let numbers: Vec<_> = file.vars.iter().map(|variable| making.naming.number(&variable.name.text)).collect();
+    let (values, _, expressions, _) = making.naming.memory();
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let evaluate = if expressions.is_empty() {
         None
@@ -101,34 +99,31 @@ pub(super) fn globals(file: &File, outside: &Outside<'_>, found: &mut Found) -> 
     };
     let state = file.run.seed.unwrap_or(super::SEED) ^ 0x7661_7273;
     let mut fixed = Fixed { values, counts: Vec::new(), expressions: &expressions, evaluate, state, now };
-    let mut again = Naming::new(file, &empty, &[], outside.environment);
+    for (name, at) in &making.naming.unset {
+        found.add(*at, Fault::Unset { name: name.clone() });
+    }
     for place in order(file) {
         let variable = &file.vars[place];
-        let value = json_of(&variable.value, &mut |pattern| {
-            let rendering = again.rendering(pattern).map_err(|unknown| not_there(&unknown.text))?;
-            rendering.value(&mut fixed).map_err(|error: NotFilled| error.to_string())
-        });
-        match value {
-            Ok(value) => {
-                let number = again.variable(&variable.name.text).unwrap_or_default() as usize;
-                fixed.values[number] = Value::of_json(&value);
+        let value = match &patterns[place] {
+            Ok(pattern) => pattern.value(&mut fixed).map_err(|error: NotFilled| error.to_string()),
+            Err(Fault::Slot { text }) => Err(format!("nobody knows what ${{{text}}} is")),
+            Err(fault) => Err(fault.to_string()),
+        };
+        match (value, numbers[place]) {
+            (Ok(value), Some(number)) => fixed.values[number as usize] = value,
+            (Ok(_), None) => {}
+            (Err(reason), _) => {
+                found.add(variable.name.at, Fault::Constant { name: variable.name.text.clone(), reason });
             }
-            Err(reason) => found.add(variable.name.at, Fault::Constant { name: variable.name.text.clone(), reason }),
         }
     }
-    names.into_iter().zip(fixed.values).collect()
-}
-
-/// What is said of a name that means nothing.
-fn not_there(text: &str) -> String {
-    match text.strip_prefix("env.") {
-        Some(name) => format!("the environment has no {name}; set it before the run"),
-        None => format!("nobody knows what ${{{text}}} is"),
-    }
+    let is_own = |name: &str| file.vars.iter().any(|variable| variable.per_user && variable.name.text == name);
+    let of_all = |(name, value): (String, Value)| if is_own(&name) { (name, Value::Null) } else { (name, value) };
+    names.into_iter().zip(fixed.values).map(of_all).collect()
 }
 
 /// The variables of a file, each behind those that it is made of.
-fn order(file: &File) -> Vec<usize> {
+pub(super) fn order(file: &File) -> Vec<usize> {
     let mut done: Vec<usize> = Vec::new();
     while done.len() < file.vars.len() {
         let before = done.len();
@@ -162,32 +157,4 @@ fn uses(text: &str, name: &str) -> bool {
         let behind = text[at + name.len()..].chars().next().is_some_and(is_of_name);
         !before && !behind
     })
-}
-
-/// JSON with its texts filled.
-pub(super) fn json_of(
-    json: &Json,
-    fill: &mut dyn FnMut(&Pattern) -> Result<Value, String>,
-) -> Result<serde_json::Value, String> {
-    Ok(match json {
-        Json::Null => serde_json::Value::Null,
-        Json::Bool(is_so) => (*is_so).into(),
-        Json::Number(number) => serde_json::Value::Number(number.clone()),
-        Json::Text(pattern) => json_value(&fill(pattern)?),
-        Json::List(items) => items.iter().map(|item| json_of(item, fill)).collect::<Result<Vec<_>, _>>()?.into(),
-        Json::Map(pairs) => {
-            let mut map = serde_json::Map::new();
-            for (key, value) in pairs {
-                map.insert(fill(key)?.to_string(), json_of(value, fill)?);
-            }
-            map.into()
-        }
-    })
-}
-
-/// A value as JSON.
-pub(super) fn json_value(value: &Value) -> serde_json::Value {
-    let mut text = Vec::new();
-    value.write_json(&mut text);
-    serde_json::from_slice(&text).unwrap_or_default()
 }

@@ -21,6 +21,9 @@ pub enum NameFault {
         /// Where the other is.
         line: usize,
     },
+    /// A variable of all users is made of one that each user has for itself.
+    #[error("'{0}' is another one for each user, and this variable is the same for all; move it to 'per_user'")]
+    OfUser(String),
     /// Nobody gives it a value.
     #[error("nothing is called '{name}'{}", .near.as_ref().map_or_else(|| "; add it to vars or data, or take it from an answer".to_owned(), |near| format!("; did you mean '{near}'?")))]
     Unknown {
@@ -46,6 +49,34 @@ pub enum NameFault {
         name: String,
         /// Who takes it.
         scenario: String,
+    },
+    /// No such column, and the file looks as if its fields were cut by something else.
+    #[error(
+        "'{set}' has no column '{column}': its first line is '{line}', cut at {cut}; if its fields are cut by {sign}, say so: separator: \"{sign}\""
+    )]
+    Separator {
+        /// The data.
+        set: String,
+        /// The column.
+        column: String,
+        /// The first line.
+        line: String,
+        /// What it was cut at.
+        cut: &'static str,
+        /// What it is probably cut by.
+        sign: &'static str,
+    },
+    /// No such column, and the first line looks like a row.
+    #[error(
+        "'{set}' has no column '{column}': the first line of its file names its columns, and is: {line}; if that is a row already, name them: columns: [{column}, ...]"
+    )]
+    Headless {
+        /// The data.
+        set: String,
+        /// The column.
+        column: String,
+        /// The first line.
+        line: String,
     },
     /// No such column.
     #[error("'{set}' has no column '{column}'; it has: {known}{}", said_meant(.near.as_ref()))]

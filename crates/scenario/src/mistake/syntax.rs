@@ -6,6 +6,14 @@ pub enum SyntaxFault {
     /// A tab where blanks belong.
     #[error("a tab cannot indent; use spaces")]
     Tab,
+    /// A sign as input methods for Chinese type it, or a quote as text programs do.
+    #[error("'{0}' is a full-width or typographic sign, which is text for YAML; write {1} instead")]
+    Wide(char, &'static str),
+    /// Text within braces or brackets that has some of its own.
+    #[error(
+        "within braces and brackets, text with [ ] {{ }} , or @ needs quotes, like {{csrf: \"css input[name=csrf] @value\"}}"
+    )]
+    TextInFlow,
     /// Something stands too far to the left or to the right.
     #[error("the indentation does not fit the lines above; what belongs together begins in the same column")]
     Indentation,
@@ -64,7 +72,7 @@ pub enum SyntaxFault {
     #[error("directives (%) are not supported; remove the line")]
     Directive,
     /// `!!str` and the like.
-    #[error("tags (!) are not supported; remove it, and put text in quotes")]
+    #[error("what begins with ! is a tag for YAML, which is not supported; put text in quotes, like: if: \"!done\"")]
     Tag,
     /// A key that is no text.
     #[error("a key is text; put it in quotes")]

@@ -165,6 +165,9 @@ pub enum ExpressionFault {
     /// Two values without anything between them.
     #[error("an operator is missing before '{0}'; write &&, ||, ==, < or another one")]
     Operator(String),
+    /// `let x = 1; x`
+    #[error("'{0}' belongs to a statement, and one expression stands here; write the value itself, like: price * 2")]
+    Statement(String),
     /// Nothing where a value belongs.
     #[error("a value is missing behind '{0}'")]
     Operand(String),

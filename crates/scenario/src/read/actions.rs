@@ -78,6 +78,9 @@ fn name(reader: &mut Reader<'_>, node: &Node) -> Read<String> {
 fn rounds(reader: &mut Reader<'_>, node: &Node) -> Read<(u32, u32)> {
     let text = reader.measure(node, Wanted::Rounds)?;
     let (least, most) = text.split_once('-').unwrap_or((text, text));
+    if least.trim().is_empty() || most.trim().is_empty() {
+        return reader.tell(node.at, Fault::Wrong { wanted: Wanted::Rounds, given: Given::text(text) });
+    }
     let count = |text: &str| parse_count("repeat", text.trim(), 0, u64::from(ROUNDS_MAX));
     let least = reader.value(node.at, count(least))?;
     let most = reader.value(node.at, count(most))?;

@@ -54,6 +54,7 @@ fn set(reader: &mut Reader<'_>, name: Name, node: &Node) -> Read<DataSet> {
     let share = fields.get("share").and_then(|node| reader.word(node, &shares));
     let at_end =
         fields.get("at_end").and_then(|node| reader.word(node, &[("again", AtEnd::Again), ("stop", AtEnd::Stop)]));
+    let columns = fields.get("columns").map(|node| reader.one_or_more(node, Reader::owned));
     if pick == Some(RowPick::Random) {
         // A row at random has no end, and is nobody's own.
         fields.given(&["share", "at_end"]).into_iter().for_each(|one| {
@@ -65,7 +66,8 @@ fn set(reader: &mut Reader<'_>, name: Name, node: &Node) -> Read<DataSet> {
     }
     if format.is_some_and(|format| format != DataFormat::Csv) {
         // JSON is always UTF-8 (RFC 8259 8.1).
-        let wrong = [("separator", separator.is_some()), ("encoding", encoding == Some(Encoding::Gbk))];
+        let is_gbk = encoding == Some(Encoding::Gbk);
+        let wrong = [("separator", separator.is_some()), ("columns", columns.is_some()), ("encoding", is_gbk)];
         for (one, _) in wrong.into_iter().filter(|(_, is_wrong)| *is_wrong) {
             reader.found.add(fields.place(one), Fault::Conflict { one, other: "format" });
         }
@@ -79,6 +81,8 @@ fn set(reader: &mut Reader<'_>, name: Name, node: &Node) -> Read<DataSet> {
         share: share.unwrap_or_default(),
         // No row comes twice where each is for one alone.
         at_end: at_end.unwrap_or(if share == Some(RowShare::Unique) { AtEnd::Stop } else { AtEnd::default() }),
+        is_headless: columns.is_some(),
+        columns,
         ..set_of(name, path, format)
     };
     finish(reader, file?, set)
@@ -95,6 +99,7 @@ fn set_of(name: Name, path: &str, format: DataFormat) -> DataSet {
         share: RowShare::default(),
         at_end: AtEnd::default(),
         columns: None,
+        is_headless: false,
     }
 }
 
@@ -139,7 +144,16 @@ fn finish(reader: &mut Reader<'_>, node: &Node, mut set: DataSet) -> Read<DataSe
         reader.found.add(node.at, Fault::DataEmpty { path: shortened(&path) });
         return Some(set);
     }
-    set.columns = columns(&head, &set);
+    let found = columns(&head, &set);
+    if let (Some(named), Some(found)) = (&set.columns, &found)
+        && named.len() != found.len()
+    {
+        let (path, wanted, found) = (shortened(&path), named.len(), found.len());
+        reader.found.add(node.at, Fault::DataColumns { path, wanted, found });
+    }
+    if !set.is_headless {
+        set.columns = found;
+    }
     Some(set)
 }
 

@@ -54,7 +54,7 @@ pub(super) fn defaults(reader: &mut Reader<'_>, node: &Node) -> Read<Defaults> {
     let mut fields = Fields::open(reader, node, &DEFAULTS)?;
     let mut defaults = Defaults {
         headers: fields.get("headers").map(|node| requests::headers(reader, node)).unwrap_or_default(),
-        cookies: fields.get("cookies").and_then(|node| reader.switch(node)).unwrap_or(false),
+        cookies: fields.get("cookies").and_then(|node| reader.switch(node)).unwrap_or(true),
         expect: fields.get("expect").and_then(|node| expects::expect(reader, node, false)).unwrap_or_default(),
         on_failure: fields.get("on_failure").and_then(|node| steps::on_failure(reader, node)),
         ..Defaults::default()

@@ -3,7 +3,7 @@
 use plan::{Ground, Header, Pattern, PatternPart, PlanError};
 
 use super::{expects, takes, urls};
-use crate::file::{Action, Body, Call, Part, PartValue, Request};
+use crate::file::{Action, Body, Call, Headers, Part, PartValue, Request};
 use crate::mistake::{Fault, Things, Wanted, shortened};
 use crate::reader::{Fields, Read, Reader};
 use crate::shape::{FILE_BODY, PART};
@@ -17,7 +17,7 @@ const CALL_MESSAGES_MAX: usize = 1_000;
 const BODIES: [&str; 4] = ["body", "json", "form", "multipart"];
 
 /// Names and values; a name that is none, and one that frames the body, are told.
-pub(super) fn headers(reader: &mut Reader<'_>, node: &Node) -> Vec<(String, Pattern)> {
+pub(super) fn headers(reader: &mut Reader<'_>, node: &Node) -> Headers {
     let named = super::bounded(reader, node, Things::Headers, HEADERS_MAX);
     let mut all = Vec::new();
     for (name, at, node) in named {
@@ -26,11 +26,10 @@ pub(super) fn headers(reader: &mut Reader<'_>, node: &Node) -> Vec<(String, Patt
         let header = Header::parse(&format!("{name}: x")).map(|header| header.name);
         let name = reader.value(at, header);
         let text = match node.is_null() {
-            // An empty value, as `Name;` of a flag.
-            true => Some(Pattern::default()),
-            false => reader.pattern(node, Ground::Header),
+            true => Some(None),
+            false => reader.pattern(node, Ground::Header).map(Some),
         };
-        if let Some(text) = &text {
+        if let Some(Some(text)) = &text {
             refuse_line_ends(reader, node, shown, text);
         }
         all.extend(name.zip(text));

@@ -1,12 +1,12 @@
 //! Steps: the verb is the key.
 
-use plan::{DEPTH_MAX, OnFailure, nearest};
+use plan::{DEPTH_MAX, OnFailure};
 
 use super::{actions, requests, talks};
 use crate::file::{Action, Step};
-use crate::mistake::{Fault, Given, SyntaxFault, Things, Wanted, shortened};
-use crate::reader::{Fields, Read, Reader};
-use crate::shape::{Object, STEP, STEPS, verb_of};
+use crate::mistake::{Fault, Given, SyntaxFault, Things, Wanted};
+use crate::reader::{Fields, Read, Reader, meant};
+use crate::shape::{Object, STEPS, verb_of};
 use crate::tree::{Key, Node, Value};
 
 /// The most steps of one list.
@@ -77,6 +77,9 @@ fn inherit(steps: &mut [Step], name: Option<&str>, on_failure: Option<OnFailure>
 
 /// Something in a list of steps that is none.
 fn not_a_step<T>(reader: &mut Reader<'_>, node: &Node) -> Read<T> {
+    if reader.tell_wide(node) {
+        return None;
+    }
     match &node.value {
         // `- get /` lacks its colon.
         Value::Scalar(scalar) if scalar.is_plain => {
@@ -103,18 +106,15 @@ fn verb(reader: &mut Reader<'_>, node: &Node, pairs: &[(Key, Node)]) -> Read<&'s
     }
 }
 
-fn no_verb<T>(reader: &mut Reader<'_>, node: &Node, pairs: &[(Key, Node)]) -> Read<T> {
+fn no_verb(reader: &mut Reader<'_>, node: &Node, pairs: &[(Key, Node)]) -> Read<&'static str> {
     let known = || STEPS.iter().map(|object| object.id).collect::<Vec<_>>().join(", ");
     if pairs.iter().any(|(key, _)| key.is_broken) {
         return None;
     }
     let verbs = STEPS.iter().map(|object| object.id);
-    let meant = pairs.iter().find_map(|(key, _)| nearest(&key.name, verbs.clone()).map(|near| (key, near)));
-    match meant {
-        Some((key, near)) => {
-            let (key_text, near) = (shortened(&key.name), Some(near.to_owned()));
-            reader.tell(key.at, Fault::UnknownKey { key: key_text, object: &STEP, near, known: known() })
-        }
+    match pairs.iter().find_map(|(key, _)| meant(&key.name, verbs.clone())) {
+        // It is told with the other keys that the step does not have.
+        Some(verb) => Some(verb),
         None => {
             let at = pairs.first().map_or(node.at, |(key, _)| key.at);
             reader.tell(at, Fault::NoVerb { known: known() })

@@ -10,6 +10,9 @@ use crate::tree::Node;
 pub(super) fn target(reader: &mut Reader<'_>, node: &Node) -> Read<Pattern> {
     // Until it is read well, nobody complains of what is relative to it.
     reader.target = Target::Open;
+    if reader.tell_wide(node) {
+        return None;
+    }
     let target = reader.pattern(node, Ground::Url)?;
     if begins_with_slot(&target) {
         return Some(target);
@@ -57,6 +60,7 @@ pub(super) fn check(reader: &mut Reader<'_>, node: &Node, url: &Pattern, verb: &
                 reader.value(node.at, Address::parse(&format!("{target}{like}")));
             }
         },
+        _ if reader.tell_wide(node) => return,
         _ => {
             reader.found.add(node.at, Fault::Scheme { url: shown(), verb });
             return;

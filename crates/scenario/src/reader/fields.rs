@@ -1,12 +1,10 @@
 //! The keys of one map, by the table.
 
-use plan::nearest;
-
-use super::{Read, Reader};
+use super::{Read, Reader, home, meant};
 use crate::mistake::{Fault, Wanted, shortened};
 use crate::shape::Object;
 use crate::source::Span;
-use crate::tree::{Key, Node, Value};
+use crate::tree::{Key, Node, Value, wide_in};
 
 /// The keys of one map. Each key of the table is asked for, so that nothing is accepted and ignored.
 pub(crate) struct Fields<'n> {
@@ -14,6 +12,10 @@ pub(crate) struct Fields<'n> {
     /// Whom to blame for what is missing.
     pub(crate) at: Span,
     pairs: &'n [(Key, Node)],
+    /// Of unknown keys, the one that was probably meant: what stands behind them is looked at all the same.
+    meant: Vec<(&'static str, usize)>,
+    /// Where unknown keys belong.
+    homes: Vec<&'static Object>,
     asked: Vec<&'static str>,
 }
 
@@ -21,46 +23,64 @@ impl<'n> Fields<'n> {
     /// The keys of a map that is one of these; unknown ones are told.
     pub(crate) fn open(reader: &mut Reader<'_>, node: &'n Node, object: &'static Object) -> Read<Self> {
         let Value::Map(pairs) = &node.value else { return reader.wrong(node, Wanted::Map) };
-        for (key, _) in pairs.iter().filter(|(key, _)| !key.is_broken && object.field(&key.name).is_none()) {
-            let near = nearest(&key.name, object.fields.iter().map(|field| field.name)).map(str::to_owned);
-            let (key_text, known) = (shortened(&key.name), object.known());
-            reader.found.add(key.at, Fault::UnknownKey { key: key_text, object, near, known });
-        }
         let at = pairs.first().map_or(node.at, |(key, _)| key.at);
-        Some(Self { object, at, pairs, asked: Vec::new() })
+        let mut fields = Self { object, at, pairs, meant: Vec::new(), homes: Vec::new(), asked: Vec::new() };
+        let names = object.fields.iter().map(|field| field.name);
+        let has = |name: &str| pairs.iter().any(|(key, _)| key.name == name);
+        for (place, (key, _)) in pairs.iter().enumerate() {
+            if key.is_broken || object.field(&key.name).is_some() {
+                continue;
+            }
+            if let Some((from, fault)) = wide_in(&key.name) {
+                let length = key.name[from..].chars().next().map_or(1, char::len_utf8);
+                reader.found.add(Span::new(key.at.start + from, key.at.start + from + length), Fault::Syntax(fault));
+                continue;
+            }
+            let near = meant(&key.name, names.clone());
+            let belongs = if near.is_none() { home(&key.name, object) } else { None };
+            fields.homes.extend(belongs);
+            if let Some(near) = near.filter(|near| !has(near) && !fields.meant.iter().any(|(known, _)| known == near)) {
+                fields.meant.push((near, place));
+            }
+            let (key_text, known) = (shortened(&key.name), object.known());
+            let near = near.map(str::to_owned);
+            reader.found.add(key.at, Fault::UnknownKey { key: key_text, object, near, belongs, known });
+        }
+        Some(fields)
+    }
+
+    /// The key of this name, or one that was meant as it.
+    fn pair(&self, name: &str) -> Option<&'n (Key, Node)> {
+        let written = self.pairs.iter().find(|(key, _)| key.name == name);
+        written.or_else(|| self.meant.iter().find(|(meant, _)| *meant == name).map(|(_, place)| &self.pairs[*place]))
     }
 
     /// What stands behind a key, if it is there.
     pub(crate) fn get(&mut self, name: &'static str) -> Option<&'n Node> {
         debug_assert!(self.object.field(name).is_some(), "{name} is not in the table of {}", self.object.title);
         self.asked.push(name);
-        self.pairs.iter().find(|(key, _)| key.name == name).map(|(_, node)| node)
+        self.pair(name).map(|(_, node)| node)
     }
 
     /// The same of one that must be there.
     pub(crate) fn need(&mut self, reader: &mut Reader<'_>, name: &'static str) -> Read<&'n Node> {
         debug_assert!(self.object.field(name).is_none_or(|field| field.is_needed), "{name} is needed");
         let found = self.get(name);
-        if found.is_none() && !self.pairs.iter().any(|(key, _)| self.is_near(&key.name, name)) {
+        // What belongs into it stands beside it, and that was told.
+        if found.is_none() && !self.homes.iter().any(|home| home.id == name) {
             reader.found.add(self.at, Fault::MissingKey { object: self.object, key: name });
         }
         found
     }
 
-    /// An unknown key was probably meant as this one: then that was told, and this is not missing.
-    fn is_near(&self, key: &str, name: &str) -> bool {
-        self.object.field(key).is_none()
-            && nearest(key, self.object.fields.iter().map(|field| field.name)) == Some(name)
-    }
-
     /// The first of these keys that are there.
     pub(crate) fn given(&self, names: &[&'static str]) -> Vec<&'static str> {
-        names.iter().copied().filter(|name| self.pairs.iter().any(|(key, _)| key.name == *name)).collect()
+        names.iter().copied().filter(|name| self.pair(name).is_some()).collect()
     }
 
     /// Where a key stands.
     pub(crate) fn place(&self, name: &str) -> Span {
-        self.pairs.iter().find(|(key, _)| key.name == name).map_or(self.at, |(key, _)| key.at)
+        self.pair(name).map_or(self.at, |(key, _)| key.at)
     }
 
     /// At most one of these is there; a second is told.

@@ -1,6 +1,6 @@
 //! Values of JSON, written as YAML.
 
-use plan::Pattern;
+use plan::{Pattern, loses_digits};
 use serde_json::Number;
 
 use super::{Read, Reader};
@@ -47,7 +47,7 @@ impl Reader<'_> {
             return self.wrong(node, Wanted::Json);
         }
         match number_of(scalar) {
-            Some(number) => Some(Json::Number(number)),
+            Some(number) => Some(number),
             None => self.pattern(node, Json::GROUND).map(Json::Text),
         }
     }
@@ -67,23 +67,30 @@ fn is_endless(scalar: &Scalar) -> bool {
 }
 
 /// A number of YAML 1.2 (10.3.2), as JSON has it.
-fn number_of(scalar: &Scalar) -> Option<Number> {
+fn number_of(scalar: &Scalar) -> Option<Json> {
     let text = scalar.text.as_str();
     if !scalar.is_plain || !text.starts_with(|each: char| each.is_ascii_digit() || matches!(each, '-' | '+' | '.')) {
         return None;
     }
     let text = text.strip_prefix('+').unwrap_or(text);
-    if let Ok(number) = serde_json::from_str::<Number>(text) {
+    if let Some(number) = Json::of_number(text) {
         return Some(number);
     }
     // `1.` and `.5` are numbers of YAML, and none of JSON.
     let is_number = text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte))
         && text.bytes().any(|byte| byte.is_ascii_digit());
     let number = if is_number { text.parse().ok() } else { None };
-    number.and_then(Number::from_f64)
+    number.and_then(Number::from_f64).map(Json::Number)
 }
 
 impl Json {
+    /// A number, with all its digits.
+    pub(crate) fn of_number(text: &str) -> Option<Self> {
+        let number = serde_json::from_str::<Number>(text).ok()?;
+        let is_whole = number.is_u64() || number.is_i64();
+        Some(if !is_whole && loses_digits(text) { Self::Digits(text.to_owned()) } else { Self::Number(number) })
+    }
+
     /// The text, when it is nothing else.
     pub fn as_text(&self) -> Option<&Pattern> {
         match self {

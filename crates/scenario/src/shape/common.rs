@@ -8,8 +8,8 @@ pub(crate) const ENCODINGS: &[&str] = &["utf-8", "gbk"];
 pub(super) const HEADERS: Field = field(
     "headers",
     Kind::Named(&Kind::Either(&[Kind::Pattern, Kind::Nothing])),
-    "Headers by name; values may have slots",
-    "请求头，键是名称；值中可以有占位符",
+    "Headers by name; values may have slots. null leaves a header out, also one of the defaults; \"\" sends it empty",
+    "请求头，键是名称；值中可以有占位符。null 表示去掉该请求头（包括默认设置中的），\"\" 表示发送空值",
 );
 
 pub(super) const ON_FAILURE: Field = field(

@@ -18,8 +18,14 @@ pub(crate) const FILE: Object = Object {
         field(
             "vars",
             Kind::Variables(&Kind::Json),
-            "Variables with values that are there from the beginning on; texts may have slots",
-            "一开始就有值的变量；文本中可以有占位符",
+            "Variables with values that are there from the beginning on; texts may have slots. What they draw is drawn once for the whole run: all users have the same",
+            "一开始就有值的变量；文本中可以有占位符。其中的随机值每次运行只抽取一次，所有用户相同",
+        ),
+        field(
+            "per_user",
+            Kind::Variables(&Kind::Json),
+            "Variables that each user draws for itself before it does anything, like \"${uuid()}\"; they stay the same in all of its iterations",
+            "每个用户在开始前各自抽取一次的变量，如 \"${uuid()}\"；在其所有迭代中保持不变",
         ),
         field(
             "secrets",
@@ -90,6 +96,12 @@ pub(crate) const DATA: Object = Object {
             "CSV 的分隔符，一个字符 [默认：逗号；.tsv 为制表符]",
         ),
         field(
+            "columns",
+            Kind::OneOrMore(&Kind::Text),
+            "Names of the columns of CSV, in their order, where its first line is a row already",
+            "CSV 各列的名称（依次），用于第一行就是数据的文件",
+        ),
+        field(
             "pick",
             Kind::Word(&["next", "random"]),
             "Which row comes: next or random [default: next]",
@@ -120,8 +132,8 @@ pub(crate) const DEFAULTS: Object = Object {
         field(
             "cookies",
             Kind::Switch,
-            "Keep cookies for each user as browsers do",
-            "像浏览器一样为每个用户保存 Cookie",
+            "Keep cookies for each user as browsers do [default: true]",
+            "像浏览器一样为每个用户保存 Cookie [默认：true]",
         ),
         field("expect", Kind::Object(&EXPECT), "What a good answer is", "响应应满足的条件"),
         ON_FAILURE,

@@ -91,7 +91,12 @@ impl Builder<'_> {
                 self.count(at, 1, text.len())?;
                 // An empty value has no place of its own: the one before it is nearer than the next line.
                 let at = if at.start == at.end { self.behind_key(at) } else { at };
-                let node = Node { at, value: Value::Scalar(Scalar { text: text.into_owned(), is_plain: !is_text }) };
+                // A tag alone was text that begins with !, and that is told.
+                let value = match tag_at {
+                    Some(_) if text.is_empty() && !is_text => Value::Broken,
+                    _ => Value::Scalar(Scalar { text: text.into_owned(), is_plain: !is_text }),
+                };
+                let node = Node { at, value };
                 self.keep(anchor, &node);
                 self.put(node);
                 Ok(())

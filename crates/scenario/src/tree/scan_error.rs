@@ -12,6 +12,9 @@ pub(super) fn syntax_fault(kind: &ErrorKind, at: usize, source: &Source, opening
     if let Some(tab) = tab_before(source, at) {
         return (tab, SyntaxFault::Tab);
     }
+    if let Some(told) = wide_near(source, at).or_else(|| take_before(at, source, opening)) {
+        return told;
+    }
     if let Some(slot) = slot_before(at, source, opening) {
         return (slot, SyntaxFault::SlotInFlow);
     }
@@ -68,6 +71,75 @@ pub(super) fn syntax_fault(kind: &ErrorKind, at: usize, source: &Source, opening
     (here, fault)
 }
 
+/// Signs that look like those of YAML, and what they should be.
+const WIDE: [(char, &str); 17] = [
+    ('：', "': '"),
+    ('，', "','"),
+    ('－', "'-'"),
+    ('“', "'\"'"),
+    ('”', "'\"'"),
+    ('„', "'\"'"),
+    ('＂', "'\"'"),
+    ('‘', "\"'\""),
+    ('’', "\"'\""),
+    ('＇', "\"'\""),
+    ('｛', "'{'"),
+    ('｝', "'}'"),
+    ('［', "'['"),
+    ('］', "']'"),
+    ('＃', "'#'"),
+    ('｜', "'|'"),
+    ('\u{3000}', "' '"),
+];
+
+/// The first such sign of a line that no quotes enclose and that stands in no comment.
+pub(crate) fn wide_in(line: &str) -> Option<(usize, SyntaxFault)> {
+    let mut quote = None;
+    for (at, sign) in line.char_indices() {
+        match (quote, sign) {
+            (Some(open), _) if open == sign => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'')
+                if line[..at].trim_end().ends_with([':', ',', '{', '[', '-']) || line[..at].trim().is_empty() =>
+            {
+                quote = Some(sign);
+            }
+            (None, '#') if at == 0 || line[..at].ends_with([' ', '\t']) => return None,
+            (None, _) => {
+                if let Some((wide, plain)) = WIDE.iter().find(|(wide, _)| *wide == sign) {
+                    return Some((at, SyntaxFault::Wide(*wide, plain)));
+                }
+            }
+        }
+    }
+    None
+}
+
+/// Such a sign on the line of an error, or on the last one above it that says something: a key without its colon is noticed only there.
+fn wide_near(source: &Source, at: usize) -> Option<(Span, SyntaxFault)> {
+    let line = source.place(at).line;
+    let above = (1..line).rev().find(|line| !source.line(*line).trim().is_empty());
+    [Some(line), above].into_iter().flatten().find_map(|line| {
+        let text = source.line(line);
+        let start = text.as_ptr() as usize - source.text.as_ptr() as usize;
+        let (at, fault) = wide_in(text)?;
+        let length = text[at..].chars().next().map_or(1, char::len_utf8);
+        Some((Span::new(start + at, start + at + length), fault))
+    })
+}
+
+/// What is taken from an answer, or expected of it, within brackets and without quotes: it has brackets of its own.
+fn take_before(at: usize, source: &Source, opening: &[Span]) -> Option<(Span, SyntaxFault)> {
+    const WORDS: [&str; 3] = ["css ", "json ", "regex "];
+    let is_flow = opening.last().is_some_and(|open| source.text[open.start..].starts_with(['[', '{']));
+    let line = source.line(source.place(at).line);
+    let start = line.as_ptr() as usize - source.text.as_ptr() as usize;
+    let before = line.get(..at.saturating_sub(start).min(line.len()))?;
+    let word = WORDS.iter().filter_map(|word| Some((before.rfind(word)?, word))).max()?.0;
+    let is_bare = before[..word].trim_end().ends_with(':') && before[word..].contains(['[', '{', '@', '(', ' ']);
+    (is_flow && is_bare).then(|| (Span::new(start + word, start + before.len().max(word + 1)), SyntaxFault::TextInFlow))
+}
+
 /// A slot without quotes, within brackets: its own braces end the text.
 fn slot_before(at: usize, source: &Source, opening: &[Span]) -> Option<Span> {
     let is_flow = opening.last().is_some_and(|open| source.text[open.start..].starts_with(['[', '{']));
@@ -117,7 +189,7 @@ fn unclosed(open: char, here: Span, source: &Source, opening: &[Span]) -> (Span,
 /// A tab that indents the line, or the one before: whatever the parser makes of it.
 fn tab_before(source: &Source, at: usize) -> Option<Span> {
     let line = source.place(at).line;
-    [line, line.saturating_sub(1)].into_iter().filter(|line| *line > 0).find_map(|line| {
+    [line, line.saturating_sub(1), line + 1].into_iter().filter(|line| *line > 0).find_map(|line| {
         let text = source.line(line);
         let blanks = &text[..text.len() - text.trim_start_matches([' ', '\t']).len()];
         let start = text.as_ptr() as usize - source.text.as_ptr() as usize;

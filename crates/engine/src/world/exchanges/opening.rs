@@ -38,8 +38,8 @@ impl World {
     /// and tells.
     pub(in crate::world) fn prepare<S: Sockets>(&mut self, user: u32, sockets: &mut S) {
         let since = sockets.now();
-        if self.shared_connection(user, 0).is_some() {
-            // Another user of its link has opened it.
+        if self.shared_connection(user, 0).is_some() || self.opens_anew(0) {
+            // Another user of its link has opened it, or only an exchange knows how it is opened.
             return self.next(user, View::Nothing, since, since, sockets);
         }
         match self.open_connection(0, sockets) {

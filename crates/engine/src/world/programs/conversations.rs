@@ -2,6 +2,7 @@
 
 use driver::Sockets;
 
+use crate::program::OpenTalk;
 use crate::world::World;
 
 impl World {
@@ -9,7 +10,7 @@ impl World {
     pub(super) fn enter_talk<S: Sockets>(&mut self, user: u32, target: u16, sockets: &mut S) {
         self.leave_used(user, target, sockets);
         if let Some(place) = self.users.programs.place(user) {
-            place.talks.push(target);
+            place.talks.push(OpenTalk { target, was_there: false });
         }
     }
 
@@ -21,10 +22,24 @@ impl World {
         self.leave_used(user, target, sockets);
     }
 
+    /// The connection of the innermost conversation of a user is there.
+    pub(in crate::world) fn talk_is_there(&mut self, user: u32) {
+        if let Some(talk) = self.users.programs.place(user).and_then(|place| place.talks.last_mut()) {
+            talk.was_there = true;
+        }
+    }
+
+    /// The conversation that a step belongs to has lost its connection. A step that is tried again may open another one.
+    pub(in crate::world) fn talk_is_lost(&mut self, user: u32, origin: u16) -> bool {
+        let Some(place) = self.users.programs.place(user).filter(|place| place.tries == 0) else { return false };
+        let was_there = place.talks.last().is_some_and(|talk| talk.target == origin && talk.was_there);
+        was_there && !self.has_own(user, origin)
+    }
+
     /// The iteration ends within conversations.
     pub(super) fn leave_talks<S: Sockets>(&mut self, user: u32, sockets: &mut S) {
-        while let Some(target) = self.users.programs.place(user).and_then(|place| place.talks.pop()) {
-            self.leave_used(user, target, sockets);
+        while let Some(talk) = self.users.programs.place(user).and_then(|place| place.talks.pop()) {
+            self.leave_used(user, talk.target, sockets);
         }
     }
 

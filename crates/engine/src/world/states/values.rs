@@ -94,7 +94,7 @@ impl States {
     /// The values of a user. `now`: on the clock of the run.
     pub(super) fn values(&mut self, user: u32, random: Random, now: Nanos) -> Values<'_> {
         self.of(user);
-        let Self { memory, all, counters, reckoner, rows, epoch } = self;
+        let Self { memory, all, counters, reckoner, rows, epoch, .. } = self;
         let State { variables, rows: own, .. } = &all[user as usize];
         Values {
             variables,
@@ -115,6 +115,9 @@ impl World {
     /// # Errors
     /// It gives nothing, or the rows that it uses are not there.
     pub(in crate::world) fn evaluate(&mut self, user: u32, expression: u32, at: Nanos) -> Result<Value, NotFilled> {
+        if let Some(reason) = self.users.states.lacks_own(user) {
+            return Err(NotFilled::Expression { reason });
+        }
         let drawer = self.drawer(user);
         let random = self.users.programs.random_for(user, CONDITIONS | expression, Use::Condition, drawer);
         let given = self.users.states.values(user, random, at).evaluate(expression);

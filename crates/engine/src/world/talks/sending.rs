@@ -23,6 +23,11 @@ impl World {
         is_measured: bool,
         sockets: &mut S,
     ) {
+        if let Some(exchange) = self.ledger.attempts.find(key).map(|attempt| attempt.exchange)
+            && let Some(user) = self.ledger.exchanges.find(exchange).map(|exchange| exchange.user)
+        {
+            self.talk_is_there(user);
+        }
         let deflate = self.deflate_on(socket);
         let turn = self.pool.talk.turn;
         self.pool.talk.turn = turn.wrapping_add(1);

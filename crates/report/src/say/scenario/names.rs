@@ -10,6 +10,9 @@ pub(super) fn chinese(fault: &NameFault) -> String {
             format!("'{name}' 不能用作名称；请使用字母、数字和 _，且不能是 JavaScript 的关键字")
         }
         NameFault::Environment => "'env' 表示进程的环境变量；请换一个名称".to_owned(),
+        NameFault::OfUser(name) => {
+            format!("'{name}' 每个用户各不相同，而这个变量对所有用户相同；请移到 per_user 中")
+        }
         NameFault::Twice { name, line } => format!("名称 '{name}' 已在第 {line} 行使用；请换一个"),
         NameFault::Unknown { name, near: Some(near) } => format!("没有名为 '{name}' 的变量或数据；是否想写 '{near}'？"),
         NameFault::Unknown { name, near: None } => {
@@ -19,6 +22,12 @@ pub(super) fn chinese(fault: &NameFault) -> String {
         NameFault::Elsewhere { name, scenario } => {
             format!("'{name}' 由场景 '{scenario}' 提取，其他场景的用户没有它；请在这里或 before 中提取")
         }
+        NameFault::Separator { set, column, line, cut, sign } => format!(
+            "'{set}' 没有 '{column}' 这一列：第一行是 '{line}'，按 {cut} 分隔；如果各列以 {sign} 分隔，请写 separator: \"{sign}\""
+        ),
+        NameFault::Headless { set, column, line } => format!(
+            "'{set}' 没有 '{column}' 这一列：文件第一行应为列名，而它是：{line}；如果第一行就是数据，请给出列名：columns: [{column}, ...]"
+        ),
         NameFault::Column { set, column, near, known } => {
             format!("'{set}' 没有 '{column}' 这一列；现有：{known}{}", meant(near.as_ref()))
         }

@@ -5,6 +5,10 @@ use scenario::SyntaxFault;
 pub(super) fn chinese(fault: &SyntaxFault) -> String {
     let text = match fault {
         SyntaxFault::Tab => "不能用制表符缩进；请使用空格",
+        SyntaxFault::Wide(wide, plain) => return format!("'{wide}' 是全角或排版符号；请改为半角的 {plain}"),
+        SyntaxFault::TextInFlow => {
+            "在花括号或方括号中，含有 [ ] { } , 或 @ 的文本要加引号，如 {csrf: \"css input[name=csrf] @value\"}"
+        }
         SyntaxFault::Indentation => "缩进与上面的行不一致；同一层的内容要从同一列开始",
         SyntaxFault::Colon => "此处应为“键: 值”；冒号后要有空格，含有 ': ' 的文本要加引号",
         SyntaxFault::KeyHere => "此处不能有键；请检查缩进，含有 ': ' 的文本要加引号",
@@ -28,7 +32,7 @@ pub(super) fn chinese(fault: &SyntaxFault) -> String {
         SyntaxFault::TooDeep(most) => return format!("列表和映射的嵌套超过 {most} 层；请简化"),
         SyntaxFault::Documents => "一个文件只能有一个文档；请去掉 '---' 及其后的内容，或拆成两个文件",
         SyntaxFault::Directive => "不支持以 % 开头的指令；请去掉这一行",
-        SyntaxFault::Tag => "不支持 ! 标签；请去掉，文本请加引号",
+        SyntaxFault::Tag => "YAML 把 ! 开头的内容当作标签，这里不支持；文本请加引号，如 if: \"!done\"",
         SyntaxFault::Key => "键必须是文本；请加引号",
         SyntaxFault::Braces => "{{ }} 在 YAML 中是嵌套的映射，不是占位符；请写成带引号的 \"${名称}\"",
         SyntaxFault::SlotInFlow => "在花括号或方括号中，含有 ${名称} 的文本要加引号",

@@ -56,6 +56,9 @@ pub(super) fn expression(fault: &ExpressionFault) -> String {
         ExpressionFault::Slot => "表达式中直接使用变量名；请写 名称，而不是 ${名称}".to_owned(),
         ExpressionFault::Assignment => "'=' 会修改变量，表达式不允许；比较请写 ==".to_owned(),
         ExpressionFault::Operator(word) => format!("'{word}' 前面缺少运算符；可用 &&、||、==、< 等"),
+        ExpressionFault::Statement(word) => {
+            format!("'{word}' 属于语句，此处只能写一个表达式；请直接写出值，如：price * 2")
+        }
         ExpressionFault::Operand(word) => format!("'{word}' 后面缺少值"),
         ExpressionFault::Function(name) => format!(
             "{name}() 这样的函数要单独写在一个 ${{...}} 里；请把变量设为 ${{{name}(...)}} 再使用，或使用 Math.random() 等"

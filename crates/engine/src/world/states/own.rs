@@ -1,0 +1,75 @@
+//! Variables that each user draws for itself before it does anything: they are the same in all of its iterations.
+
+use pacing::{Nanos, Random};
+use plan::{Memory, Value};
+
+use super::{State, States};
+use crate::world::World;
+
+/// Between these draws and those of steps.
+const STREAM: u64 = 0x6f77_6e5f_7661_7273;
+
+/// What a user has drawn for itself.
+#[derive(Debug, Default)]
+pub(super) struct Own {
+    values: Box<[Value]>,
+    /// Why one of them could not be had.
+    why: Option<String>,
+}
+
+impl State {
+    /// Variables are what they are when a user begins.
+    pub(super) fn reset(&mut self, memory: &Memory) {
+        self.variables.clone_from_slice(&memory.variables);
+        let own = self.own.iter().flat_map(|own| &own.values);
+        for ((number, _), value) in memory.of_user.iter().zip(own) {
+            self.variables[*number as usize].clone_from(value);
+        }
+    }
+}
+
+impl States {
+    /// Why a user has not got all that it should have drawn for itself.
+    pub(super) fn lacks_own(&mut self, user: u32) -> Option<String> {
+        if self.memory.of_user.is_empty() {
+            return None;
+        }
+        self.of(user).own.as_ref()?.why.clone()
+    }
+}
+
+impl World {
+    /// A user draws what it has for itself, once.
+    #[inline]
+    pub(in crate::world) fn draw_own(&mut self, user: u32, now: Nanos) {
+        if !self.users.states.memory.of_user.is_empty() {
+            self.draw_all_own(user, now);
+        }
+    }
+
+    #[cold]
+    fn draw_all_own(&mut self, user: u32, now: Nanos) {
+        if self.users.states.of(user).own.is_some() {
+            return;
+        }
+        let streams = u64::from(self.work.streams.max(1));
+        let number = self.work.segment.nth(u64::from(user) / streams) * streams + u64::from(user) % streams;
+        let of_scenario = Random::of_stream(self.work.program.seed ^ STREAM, self.work.scenario as u64).next_u64();
+        let of_user = Random::of_stream(of_scenario, number).next_u64();
+        let states = &mut self.users.states;
+        let (memory, mut own) = (states.memory.clone(), Own::default());
+        let mut values = Vec::with_capacity(memory.of_user.len());
+        for (place, (variable, pattern)) in memory.of_user.iter().enumerate() {
+            let random = Random::of_stream(of_user, place as u64);
+            let value = pattern.value(&mut states.values(user, random, now)).unwrap_or_else(|error| {
+                own.why.get_or_insert_with(|| format!("per_user: {error}"));
+                Value::Null
+            });
+            // Those behind it may be made of it.
+            states.of(user).variables[*variable as usize].clone_from(&value);
+            values.push(value);
+        }
+        own.values = values.into();
+        states.of(user).own = Some(Box::new(own));
+    }
+}

@@ -1,0 +1,57 @@
+//! What somebody meant with a key that nobody knows: one that is written nearly so, one of another program, or one of another place.
+
+use plan::nearest;
+
+use crate::shape::{CHOICE, DATA, DEFAULTS, EXPECT, FILE, LOAD, Object, RECEIVE, RUN, SCENARIO, STEPS, TAKE};
+
+/// Words of other programs, and what they are called here.
+const WORDS: [(&str, &[&str]); 20] = [
+    ("users", &["vus", "virtual_users", "concurrency", "threads", "vu"]),
+    ("for", &["duration", "time"]),
+    ("rate", &["rps", "qps", "tps", "arrival_rate"]),
+    ("iterations_each", &["loops"]),
+    ("ramp", &["ramp_up", "rampup", "ramp_time"]),
+    ("target", &["url", "base_url", "baseurl", "host"]),
+    ("vars", &["variables", "env"]),
+    ("data", &["feeders", "csv", "datasets"]),
+    ("before", &["setup"]),
+    ("after", &["teardown"]),
+    ("start", &["on_start", "setup", "before"]),
+    ("stop", &["on_stop", "teardown", "after"]),
+    ("steps", &["requests", "flow", "tasks"]),
+    ("take", &["capture", "extract", "extractors", "save"]),
+    ("expect", &["assert", "asserts", "assertions", "check", "checks", "validate"]),
+    ("think", &["sleep", "wait", "pause", "delay"]),
+    ("repeat", &["loop"]),
+    ("on_failure", &["on_error"]),
+    ("form", &["form_data", "urlencoded"]),
+    ("json", &["body_json", "json_body"]),
+];
+
+/// The key of these that was meant.
+pub(crate) fn meant<'k>(key: &str, known: impl Iterator<Item = &'k str> + Clone) -> Option<&'k str> {
+    let lower = key.to_ascii_lowercase().replace('-', "_");
+    let same = known.clone().find(|known| *known == lower);
+    same.or_else(|| nearest(key, known.clone())).or_else(|| {
+        let of_others = WORDS.iter().filter(|(_, words)| words.contains(&lower.as_str())).map(|(word, _)| *word);
+        of_others.into_iter().find_map(|word| known.clone().find(|known| *known == word))
+    })
+}
+
+/// Where a key belongs that stands in `object`, which does not have it.
+pub(crate) fn home(key: &str, object: &Object) -> Option<&'static Object> {
+    const PLACES: [&Object; 5] = [&LOAD, &RUN, &DEFAULTS, &SCENARIO, &FILE];
+    const WITHIN: [&Object; 5] = [&EXPECT, &TAKE, &RECEIVE, &DATA, &CHOICE];
+    // These mean something else in each place.
+    const MANY: [&str; 9] = ["name", "json", "file", "key", "text", "type", "log", "hdr", "weight"];
+    if MANY.contains(&key) {
+        return None;
+    }
+    let has = |place: &&'static Object| place.id != object.id && place.field(key).is_some();
+    let step = STEPS.iter().copied().find(|step| step.id == key);
+    PLACES.into_iter().find(has).or(step).or_else(|| {
+        let is_step = STEPS.iter().any(|step| step.id == object.id);
+        let of_step = STEPS.iter().copied().filter(|_| !is_step).find(|step| step.field(key).is_some());
+        WITHIN.into_iter().filter(|_| is_step).find(has).or(of_step)
+    })
+}
