@@ -80,8 +80,8 @@ fn tls_texts(fault: TlsFault, has_weak_key: bool) -> (&'static str, &'static str
             "{address} 没有 URL 中（或 --sni 给出）的名称对应的站点（TLS 警报 unrecognized_name）；请用 --sni NAME 或在 URL 中写出它所服务的名称",
         ),
         TlsFault::NothingInCommon if !wire::tls::HAS_P521 => (
-            "no TLS version, group, cipher or kind of key in common; check --tls-min, --tls-groups and the settings of the server; if its key is of P-521, use a package of onrush, or build it with cargo build --release --features aws-lc",
-            "双方没有共同的 TLS 版本、密钥交换组、加密套件或密钥类型；请检查 --tls-min、--tls-groups 以及服务端的设置；如果服务端密钥是 P-521，请用安装包，或用 cargo build --release --features aws-lc 构建",
+            "no TLS version, group or cipher in common; check --tls-min, --tls-groups and the settings of the server; if its key is of P-521, use a package of onrush, or build it with cargo build --release --features aws-lc",
+            "双方没有共同的 TLS 版本、密钥交换组或加密套件；请检查 --tls-min、--tls-groups 以及服务端的设置；如果服务端密钥是 P-521，请用安装包，或用 cargo build --release --features aws-lc 构建",
         ),
         TlsFault::ClientCertificate => (
             "the server requires a client certificate, or does not accept ours; give one that it accepts with --cert FILE --key FILE",
