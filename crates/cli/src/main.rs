@@ -77,6 +77,8 @@ use exit::Exit;
 use report::Language;
 
 fn main() -> ExitCode {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    driver::give_large_memory_back();
     let words: Vec<_> = std::env::args_os().collect();
     let language = usage::language_of(&words);
     if let Some((tool, words)) = come::tool_of(&words) {
