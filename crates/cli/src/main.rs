@@ -78,6 +78,8 @@ use exit::Exit;
 use report::Language;
 
 fn main() -> ExitCode {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    driver::give_large_memory_back();
     let words = usage::plain_language(std::env::args_os().collect());
     let language = usage::language_of(&words);
     if let Some((tool, words)) = come::tool_of(&words) {

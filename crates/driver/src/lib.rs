@@ -11,6 +11,9 @@ extern crate claims;
 mod choice;
 mod clock;
 mod error;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[expect(unsafe_code, reason = "no library has this setting")]
+mod heap;
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "no library has this option")]
 mod late_port;
@@ -35,6 +38,8 @@ use std::sync::Arc;
 pub use choice::{Choice, Chosen, Kind, choose};
 pub use clock::Clock;
 pub use error::SocketError;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+pub use heap::give_large_memory_back;
 use pacing::Nanos;
 pub use peer::Peer;
 

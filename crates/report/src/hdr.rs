@@ -23,10 +23,46 @@ const MILLI: f64 = 1e6;
 /// Steps of the percentile text for each halving of what is left, as its writers usually have.
 const TICKS_PER_HALF: u32 = 5;
 
-/// Writes the log, piece by piece.
-#[derive(Debug, Default)]
+/// Writes the log, piece by piece. What a line is made with is kept for the next one: memory of its size that came and went with each
+/// interval would leave holes between what stays, and the process would grow by so much each time.
+#[derive(Default)]
 pub struct HdrLog {
     has_head: bool,
+    tools: Option<Box<Tools>>,
+}
+
+impl std::fmt::Debug for HdrLog {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("HdrLog").field("has_head", &self.has_head).finish_non_exhaustive()
+    }
+}
+
+/// What lines are made with.
+struct Tools {
+    histogram: Histogram<u64>,
+    serializer: V2DeflateSerializer,
+    bytes: Vec<u8>,
+}
+
+impl Tools {
+    fn new() -> Box<Self> {
+        let (histogram, serializer) = (empty_histogram(), V2DeflateSerializer::new());
+        Box::new(Self { histogram, serializer, bytes: Vec::new() })
+    }
+
+    fn line(&mut self, interval: &Interval, tag: &str, times: &Distribution) -> String {
+        let (from, length) = (interval.from.as_secs_f64(), (interval.to - interval.from).as_secs_f64());
+        let max = times.max().unwrap_or(0) as f64 / MILLI;
+        format!("Tag={tag},{from:.3},{length:.3},{max:.3},{}\n", self.encoded(times))
+    }
+
+    fn encoded(&mut self, times: &Distribution) -> String {
+        self.histogram.reset();
+        record_all(&mut self.histogram, times);
+        self.bytes.clear();
+        self.serializer.serialize(&self.histogram, &mut self.bytes).expect("a histogram fits into memory");
+        STANDARD.encode(&self.bytes)
+    }
 }
 
 impl HdrLog {
@@ -44,7 +80,8 @@ impl HdrLog {
         }
         // What came late of an interval is a line more with its times.
         let added = &interval.added;
-        let mut line = |tag: &str, times| text.push_str(&line(interval, tag, times));
+        let tools = self.tools.get_or_insert_with(Tools::new);
+        let mut line = |tag: &str, times| text.push_str(&tools.line(interval, tag, times));
         line(Measure::Response.name(), &added.response);
         line(Measure::Service.name(), &added.service);
         for (tag, part) in parts(interval.added_scenarios()).into_iter().filter(|(_, part)| part.recorded.count() > 0) {
@@ -52,14 +89,6 @@ impl HdrLog {
         }
         text
     }
-}
-
-fn line(interval: &Interval, tag: &str, times: &Distribution) -> String {
-    let (from, length) = (interval.from.as_secs_f64(), (interval.to - interval.from).as_secs_f64());
-    let max = times.max().unwrap_or(0) as f64 / MILLI;
-    let mut bytes = Vec::new();
-    V2DeflateSerializer::new().serialize(&histogram_of(times), &mut bytes).expect("a histogram fits into memory");
-    format!("Tag={tag},{from:.3},{length:.3},{max:.3},{}\n", STANDARD.encode(bytes))
 }
 
 /// Each step and each transaction with its tag; none where one step is all there is.
@@ -100,11 +129,19 @@ pub fn hdr_text(run: &Run) -> String {
 
 /// The histogram for those who write its format.
 fn histogram_of(times: &Distribution) -> Histogram<u64> {
-    let mut histogram = Histogram::new_with_bounds(1, VALUE_NS_MAX, SIGNIFICANT_DIGITS).expect("the bounds are valid");
+    let mut histogram = empty_histogram();
+    record_all(&mut histogram, times);
+    histogram
+}
+
+fn empty_histogram() -> Histogram<u64> {
+    Histogram::new_with_bounds(1, VALUE_NS_MAX, SIGNIFICANT_DIGITS).expect("the bounds are valid")
+}
+
+fn record_all(histogram: &mut Histogram<u64>, times: &Distribution) {
     for bucket in times.buckets() {
         histogram.saturating_record_n(bucket.highest_ns, bucket.count);
     }
-    histogram
 }
 
 fn percentiles(times: &Distribution) -> String {
@@ -140,6 +177,8 @@ fn percentiles(times: &Distribution) -> String {
 
 #[cfg(test)]
 mod tests {
+    use hdrhistogram::serialization::Deserializer;
+
     use super::*;
 
     #[test]
@@ -161,6 +200,27 @@ mod tests {
         assert!(text.contains("#[Mean    =      500.500, StdDeviation   =      288."), "{text}");
         assert!(text.contains("Total count    =         1000]"), "{text}");
         assert!(text.contains("SubBuckets     =         2048]"), "{text}");
+    }
+
+    /// Tools that were used before leave nothing of that in what they make.
+    #[test]
+    fn a_line_holds_its_own_times_whatever_came_before() {
+        let times = |from: u64, count: u64| {
+            let mut times = Distribution::default();
+            (0..count).for_each(|number| times.record((from + number) * 1_000_000));
+            times
+        };
+        let all = [times(1, 1_000), times(60_000, 3), Distribution::default(), times(5, 1), times(1, 1_000)];
+        let mut tools = Tools::new();
+        for (number, times) in all.iter().chain(&all).enumerate() {
+            let encoded = tools.encoded(times);
+            assert_eq!(encoded, Tools::new().encoded(times), "{number}");
+            let bytes = STANDARD.decode(encoded).expect("base64");
+            let read: Histogram<u64> = Deserializer::new().deserialize(&mut &bytes[..]).expect("a histogram");
+            assert_eq!(read.len(), times.count(), "{number}");
+            let highest = times.buckets().last().map_or(0, |bucket| bucket.highest_ns);
+            assert!(read.max() >= highest, "{number}: {} {highest}", read.max());
+        }
     }
 
     #[test]

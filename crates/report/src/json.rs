@@ -3,6 +3,7 @@
 pub(crate) mod distribution;
 pub(crate) mod intervals;
 mod known;
+pub(crate) mod packed;
 pub(crate) mod plan;
 
 use engine::ShardUse;

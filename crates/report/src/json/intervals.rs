@@ -2,13 +2,16 @@
 
 use serde_json::Value;
 
+use super::packed::Names;
+
 /// Intervals that are kept: a day of seconds. Later ones are only counted.
 const INTERVALS_MAX: usize = 86_400;
 
 /// What was told of each interval, the first one first.
 #[derive(Debug, Default)]
 pub(crate) struct Intervals {
-    rows: Vec<Value>,
+    rows: Vec<Box<[u8]>>,
+    names: Names,
     left_out: u64,
 }
 
@@ -20,7 +23,7 @@ impl Intervals {
             self.left_out += u64::from(!is_again);
             return;
         }
-        let row = row();
+        let row = self.names.pack(&row());
         match self.rows.get_mut(index) {
             Some(told) => *told = row,
             None => self.rows.push(row),
@@ -29,7 +32,7 @@ impl Intervals {
 
     /// All that were kept.
     pub(crate) fn take(&mut self) -> Value {
-        Value::Array(std::mem::take(&mut self.rows))
+        std::mem::take(&mut self.rows).iter().map(|row| self.names.unpack(row)).collect()
     }
 
     /// Those that found no room.
