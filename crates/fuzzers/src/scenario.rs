@@ -124,17 +124,3 @@ impl Scope for Values<'_> {
         Ok(Value::Int(2))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn marks_are_known_when_they_are_seen() {
-        for (text, expect) in
-            [("zq7slot0q7z", true), ("a zq12slot345q7zb", true), ("zq7slot", false), ("zqslotq7z", true)]
-        {
-            assert_eq!(has_mark(text.as_bytes()), expect, "{text}");
-        }
-    }
-}

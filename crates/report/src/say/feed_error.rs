@@ -30,7 +30,7 @@ fn in_chinese(fault: &FeedFault) -> String {
             format!("无法创建读取文件的线程：{}；请调高进程数上限（ulimit -u）", reason_in_chinese(reason))
         }
         FeedFault::Changed => "文件在打开后被修改；运行期间请勿写入，或改用它的副本".to_owned(),
-        FeedFault::NoRows => "没有数据行；请至少添加一行；CSV 首行是列名，除非用 columns: [...] 给出".to_owned(),
+        FeedFault::NoRows => "没有数据行；请至少添加一行；CSV 首行是列名，除非在场景文件中另行给出".to_owned(),
         FeedFault::Fields { found, wanted } => {
             format!("这一行有 {found} 个字段，而列数为 {wanted}；字段中含有分隔符、双引号或换行时，请用双引号括起来")
         }
