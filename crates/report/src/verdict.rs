@@ -3,7 +3,7 @@
 mod known;
 mod tone;
 
-use std::time::Duration;
+use core::time::Duration;
 
 use engine::{Known, Limit, ShardUse, Verdict};
 use figures::{Behind, Note, Quantile, Run};

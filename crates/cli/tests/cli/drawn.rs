@@ -173,9 +173,9 @@ fn a_default_is_left_out_where_it_fits_nothing() {
         assert_eq!(starts(&came).contains(&"GET /plain"), is_old, "{defaults}: {done:?}");
     }
     // What fits nothing in the file is told.
-    let (came, done) = run(&recorder, &folder, &once("defaults: {insecure: true}\n", "      - get: /\n"), &[]);
+    let (came, done) = run(&recorder, &folder, &once("defaults: {tls_min: 1.3}\n", "      - get: /\n"), &[]);
     assert!(
-        came.is_empty() && done.status.code() == Some(2) && text(&done.stderr).contains("insecure needs"),
+        came.is_empty() && done.status.code() == Some(2) && text(&done.stderr).contains("tls_min needs"),
         "{done:?}"
     );
 }

@@ -87,7 +87,7 @@ fn slashes_that_are_missing_or_too_many_are_named() {
         ("ws:/host/", slashes),
         ("tcp:/host:1", slashes),
         ("grpc:/host/a.B/C", slashes),
-        ("/tmp/x", path),
+        ("/nowhere/x", path),
         ("./x", path),
         ("../x", path),
         ("//host/x", path),
@@ -120,9 +120,6 @@ fn a_form_is_no_command_of_curl() {
     }
     // Whoever writes one has it named.
     check(&output(&["curl", "-F", "a=@/no-such-file", url]), 2, "curl: cannot read the file '/no-such-file'");
-    for url in ["http://bob:pw@host/", "https://bob@host/", "ws://bob:pw@host/"] {
-        refused(&["-n", "1", url], "send them with -u NAME:PASSWORD", "请改用 -u 用户名:密码");
-    }
 }
 
 #[test]

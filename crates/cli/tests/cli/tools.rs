@@ -469,7 +469,7 @@ fn the_name_of_the_program_is_enough() {
         (&["as"][..], "onrush as TOOL [flags of the tool] URL"),
         (&["as", "--help"], "wrk, wrk2, ab, hey, oha, webbench, go-stress-testing"),
         (&["as", "ab", "--help"], "-n"),
-        (&["as", "wrk", "-h"], "--latency"),
+        (&["as", "wrk", "-h"], " -L "),
     ] {
         let ended = onrush(words).output().expect("it starts");
         assert!(ended.status.success() && text(&ended.stdout).contains(wanted), "{words:?}: {ended:?}");

@@ -62,7 +62,8 @@ fn a_pipe_that_closes_is_quiet() {
 fn a_file_gets_the_report_also_when_the_pipe_closes() {
     let served = Served::start();
     let path = std::env::temp_dir().join(format!("onrush-report-{}.json", std::process::id()));
-    std::fs::write(&path, "x".repeat(1 << 20)).expect("a longer file that is there already");
+    let older = format!("{{\"schema\": 1, \"more\": \"{}\"}}", "x".repeat(1 << 20));
+    std::fs::write(&path, older).expect("a longer report that is there already");
     // The reader is gone when the first line is there; most rows are still to come.
     let line = format!(
         "{} -q 500 -n 250 --interval 100ms --json {} {} | head -1",

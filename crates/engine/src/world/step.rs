@@ -14,12 +14,11 @@ use wire::grpc;
 use wire::http1::RequestKind;
 
 use super::recorded::Records;
-use super::talks::open_anew;
 use super::trail::Trail;
 use crate::program::Part;
 use crate::talk::PreparedTalk;
 pub(crate) use bytes::http2_fields;
-use bytes::{over_http2, render, render_into};
+use bytes::{open_anew, over_http2, render, render_into};
 
 /// What is kept of an answer, in few bytes: each attempt has a copy.
 #[derive(Clone, Copy)]

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use driver::{Socket, Sockets, Template};
 use metrics::{CLOSE_WITHOUT_CODE, Counter, Failure, Outcome, PartKind, ProtocolFault};
 use pacing::{Nanos, Random};
-use plan::{Making, NotFilled, Protocol, Request, Scope, says_seq};
+use plan::{Protocol, says_seq};
 use wire::line::{AnyLine, Fault, Line, Mask, Offer, Said, Tcp, WebSocket};
 use wire::websocket::HandshakeFault;
 
@@ -69,22 +69,6 @@ enum End {
 /// What a numbered message calls itself.
 fn seq_of(user: u32, number: u32) -> String {
     format!("{user}_{number}")
-}
-
-/// What opens a conversation is made once for it. Without a path, it is that of nobody.
-pub(super) fn open_anew(
-    making: &Making,
-    base: &Request,
-    request: &mut Request,
-    is_open: bool,
-    scope: &mut impl Scope,
-) -> Result<(), NotFilled> {
-    if is_open {
-        request.path.clear();
-        return Ok(());
-    }
-    request.path.clone_from(&base.path);
-    making.remake(base, request, scope)
 }
 
 impl World {

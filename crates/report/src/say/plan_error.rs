@@ -16,7 +16,7 @@ pub fn plan_error(error: &PlanError, language: Language) -> String {
 
 /// What an input method for Chinese types is hard to tell from what is meant: it is named. Nothing else in English is as wide.
 pub(super) fn wide_in(english: &str, language: Language) -> String {
-    let is_meant = |plain: char| plain.is_ascii_alphanumeric() || "-:/.%=@_<>()".contains(plain);
+    let is_meant = |plain: char| plain.is_ascii_alphanumeric() || "-:/.%=@_<>".contains(plain);
     let is_plain = |place: usize| {
         english[..place].chars().next_back().is_some_and(|each| each.is_ascii_alphanumeric() || each == '%')
     };

@@ -11,6 +11,9 @@ use crate::shown::{ms, plan};
 const USERS: u64 = 10;
 const SPAN: Nanos = ms(4_000);
 
+/// Flags with their values.
+type Pairs<'a> = &'a [(&'a str, &'a str)];
+
 /// All response times, of what was given up at the end too, in nanoseconds.
 fn spent(result: &RunResult) -> f64 {
     let of_class = |class| result.total.class(class).of(Measure::Response).sum();
@@ -18,7 +21,7 @@ fn spent(result: &RunResult) -> f64 {
     (Class::ALL.into_iter().map(of_class).sum::<u128>() + given_up) as f64
 }
 
-fn result(path: &str, more: &[(&str, &str)], happens: &Happens) -> RunResult {
+fn result(path: &str, more: Pairs<'_>, happens: &Happens) -> RunResult {
     let load = plan(path, &[&[("-c", "10"), ("-z", "4s"), ("--grace", "0s")], more].concat());
     let mut world = SimulatedWorld::new(7, Faults::none());
     world.run(&load, 1, happens, |_| ()).expect("a world that works")
@@ -28,12 +31,13 @@ fn result(path: &str, more: &[(&str, &str)], happens: &Happens) -> RunResult {
 #[test]
 fn the_time_of_users_is_all_there() {
     let freeze = Happens { target_stalls: vec![(ms(1_000), ms(2_500))], ..Happens::default() };
-    let cases: [(&str, &[(&str, &str)], &Happens); 7] = [
-        ("/delay/20", &[], &Happens::default()),
-        ("/serial/5", &[], &Happens::default()),
-        ("/queue/4/20", &[], &Happens::default()),
-        ("/status/500", &[], &Happens::default()),
-        ("/delay/2000", &[("-t", "300ms")], &Happens::default()),
+    let calm = Happens::default();
+    let cases: [(&str, Pairs<'_>, &Happens); 7] = [
+        ("/delay/20", &[], &calm),
+        ("/serial/5", &[], &calm),
+        ("/queue/4/20", &[], &calm),
+        ("/status/500", &[], &calm),
+        ("/delay/2000", &[("-t", "300ms")], &calm),
         ("/delay/20", &[], &freeze),
         ("/delay/20", &[("-t", "200ms")], &freeze),
     ];

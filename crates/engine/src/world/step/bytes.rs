@@ -1,6 +1,6 @@
 //! The bytes of a request, of HTTP/1 and of HTTP/2.
 
-use plan::{Request, Target};
+use plan::{Making, NotFilled, Request, Scope, Target};
 
 pub(super) fn over_http2(number: u32, request: &Request, body: &[u8], target: &Target) -> wire::http2::Request {
     let fields = http2_fields(&request.method, &request.path, &request.headers, target.tls.is_some());
@@ -60,4 +60,20 @@ pub(super) fn render_into(request: &Request, bytes: &mut Vec<u8>) {
     }
     let body = if is_chunked { &chunk } else { &request.body };
     wire::http1::render_request(&request.method, &request.path, version, &request.headers, body, bytes);
+}
+
+/// What opens a conversation is made once for it. Without a path, it is that of nobody.
+pub(super) fn open_anew(
+    making: &Making,
+    base: &Request,
+    request: &mut Request,
+    is_open: bool,
+    scope: &mut impl Scope,
+) -> Result<(), NotFilled> {
+    if is_open {
+        request.path.clear();
+        return Ok(());
+    }
+    request.path.clone_from(&base.path);
+    making.remake(base, request, scope)
 }
