@@ -219,13 +219,12 @@ impl World {
         }
         let Some(exchange) = self.ledger.exchanges.find(key) else { return };
         let (user, step) = (exchange.user, exchange.step as usize);
-        let origin = if self.ledger.is_simple { 0 } else { self.ledger.steps[step].origin };
-        if !self.ledger.steps[step].is_repeatable && self.looks_first(key, user, origin) {
-            return;
-        }
-        let Some(exchange) = self.ledger.exchanges.find(key) else { return };
         let (intended, is_first_try) = (exchange.intended, exchange.tries == 0);
         let (is_moved, is_measured) = (std::mem::take(&mut exchange.is_moved), exchange.is_measured);
+        let origin = if self.ledger.is_simple { 0 } else { self.ledger.steps[step].origin };
+        if !self.ledger.steps[step].is_repeatable && self.looks_first(key, is_moved, user, origin) {
+            return;
+        }
         self.seen.counts[Counter::Attempts] += u64::from(is_measured && !is_moved);
         if let Some(socket) = self.take_own(user, origin) {
             let attempt = self.insert_attempt(key, step, is_measured, socket);
@@ -427,6 +426,11 @@ impl World {
 
     /// The connection is there: the request goes out.
     pub(super) fn send_request<S: Sockets>(&mut self, key: Key, sockets: &mut S) {
+        self.send_whole(key, true, sockets);
+    }
+
+    /// `may_wait`: its body may wait for a word of the server.
+    fn send_whole<S: Sockets>(&mut self, key: Key, may_wait: bool, sockets: &mut S) {
         let Some(attempt) = self.ledger.attempts.find(key) else { return };
         let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return };
         let step = &self.ledger.steps[exchange.step as usize];
@@ -434,12 +438,12 @@ impl World {
         let ask = Ask { what: What::Template, answer: Awaited::Answer(step.kind) };
         attempt.line.begin(ALONE, ask, Mask::default(), &mut Vec::new());
         let socket = attempt.socket;
-        if step.expects_word && self.send_head(key, socket, sockets) {
+        if step.expects_word && may_wait {
+            if !self.send_head(key, socket, sockets) {
+                self.send_whole(key, false, sockets);
+            }
             return;
         }
-        let Some(attempt) = self.ledger.attempts.find(key) else { return };
-        let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return };
-        let step = &self.ledger.steps[exchange.step as usize];
         if attempt.is_layered {
             let index = exchange.step as usize;
             if step.talk.is_some() {

@@ -42,12 +42,16 @@ impl World {
         self.send_looked(sockets);
     }
 
-    /// Whether an exchange waits until its connection has been read: it goes out once only, and that has carried others.
+    /// Whether an exchange waits until its connection has been read: it goes out once only, and that has carried others. `is_moved`: it
+    /// goes to another connection, which is told again when it does.
     #[cold]
     #[inline(never)]
-    pub(super) fn looks_first(&mut self, key: Key, user: u32, origin: u16) -> bool {
+    pub(super) fn looks_first(&mut self, key: Key, is_moved: bool, user: u32, origin: u16) -> bool {
         if self.ledger.looks.has_looked.take() == Some(key) || !self.has_idle(user, origin) {
             return false;
+        }
+        if let Some(exchange) = self.ledger.exchanges.find(key) {
+            exchange.is_moved = is_moved;
         }
         let wait = self.instants.waits;
         self.ledger.looks.waiting.push((key, wait));

@@ -380,7 +380,7 @@ impl World {
         }
         let Some(open) = &self.users.open else { return };
         let (is_counted, number) = (open.counts_due, open.segment.nth(number));
-        self.draw_own(user, sockets.now());
+        self.draw_own(user, taken_up);
         self.enter(user, intended >= self.instants.measured_from, Some(number));
         if !self.go_on(user, Turn { intended, taken_up, is_counted }, sockets)
             && let Some(open) = &mut self.users.open
