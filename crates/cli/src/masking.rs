@@ -93,7 +93,9 @@ fn words(all: &[String]) -> Vec<String> {
 /// What is varied, without values that are secret whatever they say.
 fn varied(text: &str) -> String {
     let (name, _) = text.split_once('=').unwrap_or((text, ""));
-    let is_secret = FLAGS.contains(&format!("--{name}").as_str()) || plan::is_secret_field(name);
+    let name = name.trim_start_matches('-');
+    let is_flag = |hyphens: &str| FLAGS.contains(&format!("{hyphens}{name}").as_str());
+    let is_secret = is_flag("--") || is_flag("-") || plan::is_secret_field(name);
     if is_secret { format!("{name}={MASK}") } else { masked(text) }
 }
 
@@ -141,6 +143,7 @@ mod tests {
         ] {
             assert_eq!(hidden(line), meant);
         }
+        assert_eq!(hidden("--vary u=a:b,c:d --vary -b=x=y --vary c=1,2"), "--vary u=*** --vary b=*** --vary c=1,2");
         assert_eq!(
             hidden("--vary user=a:b,c:d --vary=password=x,y --vary threads=1"),
             "--vary user=*** --vary=password=*** --vary threads=1"

@@ -153,7 +153,8 @@ fn slices_of(width: Nanos, each: Vec<WireSlice>) -> Option<Slices> {
             [ended, succeeded, refused, in_flight, stalled].into_iter().all(|count| count <= SLICE_COUNT_MAX);
         is_sound.then_some(Slice { ended, succeeded, refused, in_flight, stalled })
     };
-    let is_sound = can_be(width.0) && each.len() <= SLICES_KEPT_MAX && (width > Nanos::ZERO || each.is_empty());
+    let end = width.0.checked_mul(each.len() as u64 + 1);
+    let is_sound = end.is_some_and(can_be) && each.len() <= SLICES_KEPT_MAX && (width > Nanos::ZERO || each.is_empty());
     Some(Slices { width, each: each.into_iter().map(one).collect::<Option<_>>()? }).filter(|_| is_sound)
 }
 

@@ -56,10 +56,10 @@ impl Probing {
     pub fn of(plan: &Plan, result: &RunResult, wish: ProbeWish) -> Result<Self, NotTried> {
         let ends = plan.scenarios.iter().map(end_of).collect::<Option<Vec<Nanos>>>();
         let is_counted = plan.budget != Budget::default();
-        let ends = ends.filter(|_| !is_counted).ok_or(match plan.scenarios.len() {
-            1 => NotTried::Counted,
-            _ => NotTried::Several,
-        })?;
+        if is_counted {
+            return Err(NotTried::Counted);
+        }
+        let ends = ends.ok_or(if plan.scenarios.len() == 1 { NotTried::Counted } else { NotTried::Several })?;
         if wish == ProbeWish::Never {
             return Err(NotTried::Unwanted);
         }

@@ -136,13 +136,14 @@ impl Snapshot {
     /// told last; of the others nothing is known.
     pub fn lose(&mut self, count: u64, ages: &Ages) {
         self.counts[Counter::Lost] += count;
+        let (mut response, mut service) = (count, count);
+        // Else some of those that wait were not counted as started yet: nobody knows which.
         if ages.response.count() <= count {
             self.lost_after.merge(ages);
-            self.lost_after.response.record_many(0, count - ages.response.count());
-        } else {
-            // Some of those that wait were not counted as started yet: nobody knows which.
-            self.lost_after.response.record_many(0, count);
+            (response, service) = (count - ages.response.count(), count.saturating_sub(ages.service.count()));
         }
+        self.lost_after.response.record_many(0, response);
+        self.lost_after.service.record_many(0, service);
     }
 
     /// What servers said is changed: secrets go before it is shown.

@@ -194,7 +194,7 @@ impl Search {
                         return self.order(at, Purpose::Full);
                     }
                     self.stage = Stage::Between;
-                    self.points.close(at, Class::Undecided);
+                    self.points.leave_open(at);
                     self.end_of(Ended::Budget);
                 }
                 Stage::Between => match self.points.pick(&self.settings) {

@@ -72,8 +72,10 @@ pub(super) const TLS: &[Row] = &[
 /// Messages of WebSocket and TCP.
 pub(super) const TALK: &[Row] = &[
     flag("data-bytes", Kind::Number("N"), modes::LOADS).help("Send messages of N random bytes", "消息为 N 个随机字节"),
-    flag("seed", Kind::Number("N"), modes::LOADS)
-        .help("Seed of --data-bytes [default: 1]", "--data-bytes 的随机种子 [默认：1]"),
+    flag("seed", Kind::Number("N"), modes::LOADS).help(
+        "Seed of --data-bytes [default: 1], and of what a scenario file draws [default: another in each run]",
+        "--data-bytes 的随机种子 [默认：1]；也是场景文件抽取随机值的种子 [默认：每次运行不同]",
+    ),
     flag("until", Kind::Free("TEXT"), modes::LOADS).help(
         "TCP: an answer ends with these bytes, like '\\n' or '\\x00'",
         "TCP：应答以这些字节结束，如 '\\n' 或 '\\x00'",

@@ -58,7 +58,8 @@ impl Varied {
         let has_file = matches!(&base.command, Command::Run(args) if args.file().is_some());
         let mut all = Vec::new();
         for vary in &grid.vary {
-            let name = base.long_name(&vary.name);
+            // In a file a letter may be a variable of it.
+            let name = if has_file { vary.name.as_str() } else { base.long_name(&vary.name) };
             if super::OF_ONE_RUN.contains(&name) || OF_THE_WHOLE.contains(&name) {
                 return Err(language.pick(
                     format!("--vary {name}: that is nothing of a load that could be compared"),

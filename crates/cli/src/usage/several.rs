@@ -15,7 +15,12 @@ const SIGNS: [char; 4] = ['<', '>', '=', '!'];
 fn bare_words(words: &[String]) -> Vec<String> {
     let typed = command_of(&words.iter().map(Into::into).collect::<Vec<_>>());
     let mode = help::COMMANDS.iter().find(|(name, _)| Some(*name) == typed.as_deref()).map(|(_, mode)| *mode);
-    let rows = flags::rows(mode.unwrap_or(Mode::Top));
+    let mode = mode.unwrap_or(Mode::Top);
+    let mut rows = flags::rows(mode);
+    // Those of a load stand behind these commands too.
+    if matches!(mode, Mode::FindMax | Mode::Sweep) {
+        rows.extend([Mode::Run, Mode::Hold].into_iter().flat_map(flags::rows));
+    }
     let (mut bare, mut words) = (Vec::new(), words.iter().skip(1).skip_while(|word| Some(*word) == typed.as_ref()));
     while let Some(word) = words.next() {
         if !word.starts_with('-') || word == "-" {
@@ -47,6 +52,17 @@ pub(super) fn say(words: &[String], language: Language) -> Option<String> {
     }
     let [first, second, ..] = &bare[..] else { return None };
     let (one, other) = (shown(first), shown(second));
+    // Elsewhere a lone word is a part of a value whose quotes were lost.
+    let is_first = |word: &String| words.get(1) == Some(word);
+    if let Some(word) = bare.iter().find(|word| is_bare_word(word) && !is_command(word) && !is_first(word)) {
+        let word =
+            if plan::Known::of_words(words.iter().map(String::as_str)).hide(word) == *word { word } else { "***" };
+        let word = word.escape_debug().to_string();
+        return Some(language.pick(
+            format!("'{word}' stands alone; what has spaces goes in quotes, as in -H 'Name: value'"),
+            format!("'{word}' 单独成了一个词；含空格的值请加引号，例如 -H 'Name: value'"),
+        ));
+    }
     if METHODS.iter().any(|method| first.eq_ignore_ascii_case(method)) {
         let method = first.to_ascii_uppercase();
         return Some(language.pick(
@@ -105,7 +121,8 @@ mod tests {
         for (line, wanted) in [
             ("-n 10 http://a/ http://b/", "two URLs, 'http://a/' and 'http://b/'"),
             ("run http://a/ b.example/x", "two URLs"),
-            ("-n 10 http://a/search?q=one two", "'two' stands behind the URL 'http://a/search?q=one'"),
+            ("-n 10 http://a/search?q=one two/3", "'two/3' stands behind the URL 'http://a/search?q=one'"),
+            ("-n 10 http://a/search?q=one two", "'two' stands alone; what has spaces goes in quotes"),
             ("--threshold p99 < 50ms http://a/", "'<' stands alone"),
             ("http://a/ --threshold p99 <= 50ms", "'<=' stands alone"),
             ("stress http://a/", "there is no command 'stress'; a load has none: onrush http://a/"),
@@ -113,6 +130,10 @@ mod tests {
             ("get http://a/", "write -X GET http://a/"),
             ("POST http://a/", "write -X POST http://a/"),
             ("http://a/ run", "'run' is a command; write it first"),
+            ("-H X-Env: prod http://a/", "'prod' stands alone; what has spaces goes in quotes, as in -H"),
+            ("-H Authorization: Bearer abcdefgh http://a/", "stands alone; what has spaces goes in quotes"),
+            ("find-max -t 5s http://a/ http://b/", "two URLs, 'http://a/'"),
+            ("sweep -X POST http://a/ http://b/", "two URLs, 'http://a/'"),
             ("http://me:secret@a/ http://b/", "two URLs, 'http://***@a/'"),
         ] {
             assert!(said(line).contains(wanted), "{line}: {}", said(line));

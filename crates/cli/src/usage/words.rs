@@ -174,9 +174,9 @@ pub(crate) fn say_file(word: &str, language: Language) -> Option<String> {
         }
         language.pick(
             format!(
-                "'{word}' is a file, not a URL; commands of curl in it: --curl {word}; a list of URLs: --urls {word}"
+                "'{word}' is a file, not a URL; commands of curl in it: --curl {word}; a list of URLs: --urls {word}; a host of that name: http://{word}/"
             ),
-            format!("'{word}' 是文件，不是 URL；其中是 curl 命令：--curl {word}；是 URL 列表：--urls {word}"),
+            format!("'{word}' 是文件，不是 URL；其中是 curl 命令：--curl {word}；是 URL 列表：--urls {word}；若是主机名：http://{word}/"),
         )
     })
 }

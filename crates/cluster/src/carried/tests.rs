@@ -55,6 +55,7 @@ fn stretches_that_cannot_be_are_refused() {
     assert!(slices_of(Nanos(5), vec![one; SLICES_KEPT_MAX + 1]).is_none());
     assert!(slices_of(Nanos::ZERO, vec![one]).is_none());
     assert!(slices_of(Nanos(u64::MAX), vec![one]).is_none());
+    assert!(slices_of(Nanos(1 << 52), vec![one; SLICES_KEPT_MAX]).is_none());
     for place in 0..5 {
         let mut counts = [0; 5];
         counts[place] = SLICE_COUNT_MAX + 1;

@@ -48,6 +48,8 @@ impl World {
         };
         let failed = self.users.programs.place(user).map_or(0, |place| place.starts_failed);
         if failed > 0 && view != View::Rested {
+            // It is to get ready, though it has left in between: no other user does that for its start.
+            self.begin_user(user, Stage::Starting);
             self.rest(user, intended.max(now) + start_pause(failed));
             return true;
         }
@@ -100,7 +102,10 @@ impl World {
         if self.owes(user)
             && let Some(stop_at) = self.users.programs.stop_at()
         {
-            self.users.all[user as usize].stage = Stage::Stopping;
+            let was = std::mem::replace(&mut self.users.all[user as usize].stage, Stage::Stopping);
+            if let Some(open) = self.users.open.as_mut().filter(|_| was == Stage::Starting) {
+                open.starting -= 1;
+            }
             self.enter_apart(user, stop_at);
             if self.go_on(user, turn, sockets) {
                 return;

@@ -222,7 +222,7 @@ impl World {
         let (intended, is_first_try) = (exchange.intended, exchange.tries == 0);
         let (is_moved, is_measured) = (std::mem::take(&mut exchange.is_moved), exchange.is_measured);
         let origin = if self.ledger.is_simple { 0 } else { self.ledger.steps[step].origin };
-        if !self.ledger.steps[step].is_repeatable && self.looks_first(key, is_moved, user, origin) {
+        if self.ledger.steps[step].leaves_once && self.looks_first(key, is_moved, user, origin) {
             return;
         }
         self.seen.counts[Counter::Attempts] += u64::from(is_measured && !is_moved);

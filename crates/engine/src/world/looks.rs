@@ -18,6 +18,8 @@ const LOOKS_MAX: u64 = 4;
 pub(super) struct Looks {
     /// Each with the wait in whose turn it came.
     waiting: Vec<(Key, u64)>,
+    /// Room for those whose look is not over.
+    spare: Vec<(Key, u64)>,
     /// The one whose look is over.
     has_looked: Option<Key>,
 }
@@ -60,15 +62,30 @@ impl World {
 
     /// Those for which the sockets have been read go out, on another connection where theirs has ended.
     fn send_looked<S: Sockets>(&mut self, sockets: &mut S) {
-        for (key, since) in std::mem::take(&mut self.ledger.looks.waiting) {
-            if self.is_looked_at(key, since) {
+        let mut all = std::mem::take(&mut self.ledger.looks.waiting);
+        let mut left = std::mem::take(&mut self.ledger.looks.spare);
+        for (key, since) in all.drain(..) {
+            if !self.is_looked_at(key, since) {
+                left.push((key, since));
+            } else if self.has_lost_talk(key) {
+                self.fail_lost_talk(key, sockets);
+            } else {
                 self.ledger.looks.has_looked = Some(key);
                 self.try_exchange(key, sockets);
-            } else {
-                self.ledger.looks.waiting.push((key, since));
             }
         }
-        self.ledger.looks.has_looked = None;
+        // Others may have come meanwhile.
+        let looks = &mut self.ledger.looks;
+        left.append(&mut looks.waiting);
+        (looks.waiting, looks.spare, looks.has_looked) = (left, all, None);
+    }
+
+    /// The look has shown that the conversation of a message is over.
+    fn has_lost_talk(&mut self, key: Key) -> bool {
+        let Some(exchange) = self.ledger.exchanges.find(key) else { return false };
+        let (user, step) = (exchange.user, &self.ledger.steps[exchange.step as usize]);
+        let (origin, is_talk) = (step.origin, step.talk.is_some());
+        is_talk && self.talk_is_lost(user, origin)
     }
 
     /// All that had come when an exchange was taken up has been read.

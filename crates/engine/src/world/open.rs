@@ -423,6 +423,11 @@ impl World {
             }
         }
         if self.users.all[user as usize].has_given_up {
+            if let Some(open) = self.users.open.as_mut().filter(|open| open.is_halted)
+                && !self.users.budget.is_over
+            {
+                return open.halted.push(user);
+            }
             return self.give_way(user, now, sockets);
         }
         if self.users.programs.has_apart() && self.is_apart(user, view, intended, now, sockets) {

@@ -23,6 +23,7 @@ use super::programs::Use;
 use super::step::{PreparedCall, PreparedStep};
 use super::{Counters, Work, World};
 use crate::program::Part;
+use crate::slab::Key;
 use own::Own;
 use reckoner::Reckoner;
 use rows::{Held, Rows, Supply};
@@ -248,6 +249,18 @@ impl World {
         let key = self.ledger.exchanges.insert(exchange);
         let now = sockets.now();
         self.end_exchange(key, None, Outcome::Failed(failure), now, sockets);
+    }
+
+    /// A message whose conversation is over by now is not sent.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn fail_lost_talk<S: Sockets>(&mut self, key: Key, sockets: &mut S) {
+        let Some(exchange) = self.ledger.exchanges.find(key) else { return };
+        let is_counted = exchange.is_measured && !exchange.is_moved;
+        self.seen.counts[Counter::Attempts] += u64::from(is_counted);
+        TALK_LOST.clone_into(&mut self.ledger.why);
+        let now = sockets.now();
+        self.end_exchange(key, None, Outcome::Failed(Failure::NotFilled), now, sockets);
     }
 
     /// What the user remembers of an answer. `is_last`: nothing follows it. Gives what the exchange has come to.

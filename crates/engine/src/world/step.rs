@@ -77,6 +77,8 @@ pub(crate) struct PreparedStep {
     pub(super) is_repeatable: bool,
     /// It goes out once more when a connection that was kept has ended before its answer.
     pub(super) retries: bool,
+    /// It goes out once only, so that its connection is read first.
+    pub(super) leaves_once: bool,
     /// Its body waits for a word of the server (RFC 9110 10.1.1).
     pub(super) expects_word: bool,
     pub(super) keep_alive: bool,
@@ -140,6 +142,7 @@ impl PreparedStep {
             kind: RequestKind::of(&request.method),
             is_repeatable: step.call.is_none() && step.talk.is_none() && request.is_idempotent(),
             retries: step.retries,
+            leaves_once: leaves_once(step, request),
             expects_word: request.expects_word(),
             keep_alive: step.keep_alive && request.asks_to_stay(),
             timeout: step.timeout.into(),
@@ -162,6 +165,14 @@ impl PreparedStep {
     }
 }
 
+/// What it sends goes out once only. A step that waits for a message sends nothing.
+fn leaves_once(step: &Step, request: &Request) -> bool {
+    match &step.talk {
+        Some(talk) => talk.message.is_some(),
+        None => step.call.is_some() || !request.is_idempotent(),
+    }
+}
+
 fn takes_body(step: &Step) -> bool {
     step.making.iter().flat_map(|making| &making.takes).any(|taking| taking.take.wants_body())
 }
@@ -179,6 +190,7 @@ impl PreparedStep {
             kind: RequestKind::of(&request.method),
             is_repeatable: self.call.is_none() && self.talk.is_none() && request.is_idempotent(),
             retries: self.retries,
+            leaves_once: !request.is_idempotent(),
             expects_word: request.expects_word(),
             keep_alive: self.keep_alive,
             timeout: self.timeout,

@@ -300,8 +300,8 @@ fn not_tried(why: NotTried, language: Language) -> &'static str {
             "没有用一半的用户试过（--no-probe）；可用 onrush find-max --on users 判断",
         ),
         NotTried::Counted => (
-            "a load that a number ends is not probed; one with a time is (-z 10s)",
-            "按数量结束的负载不做探测；按时间结束的会（-z 10s）",
+            "a load that a number or a budget ends is not probed; one with a time is (-z 10s)",
+            "按数量或预算结束的负载不做探测；按时间结束的会（-z 10s）",
         ),
         NotTried::Stopped => ("it was stopped before half of the users were tried", "在用一半的用户试探之前就停止了"),
         NotTried::Unasked => (

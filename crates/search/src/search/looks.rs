@@ -66,7 +66,7 @@ impl Search {
         let fails = trial.class == Class::Missed || trial.is_above;
         self.stage = match (fails, self.points.looked_well()) {
             // After a large step what lies between is looked at in small ones.
-            (true, Some(well)) => self.up(well, UP),
+            (true, Some(well)) => self.up(self.points.lower().map_or(well, |met| met.max(well)), UP),
             (true, None) if at <= self.settings.least => Stage::Between,
             (true, None) => {
                 let down = self.settings.rounded((at / 4.0).max(self.settings.least));

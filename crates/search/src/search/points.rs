@@ -82,8 +82,10 @@ impl Points {
         let point = self.entry(at);
         (point.faults, point.unknown) = (0, None);
         self.looks.push((at, class != Class::Missed && !is_above));
-        if class == Class::Missed {
-            self.entry(at).class = Some(Class::Missed);
+        // One look says nothing against full trials.
+        let point = self.entry(at);
+        if class == Class::Missed && point.trials == 0 {
+            point.class = Some(Class::Missed);
         }
     }
 
@@ -123,6 +125,12 @@ impl Points {
     pub(super) fn close(&mut self, at: f64, class: Class) {
         let point = self.entry(at);
         (point.class, point.unknown) = (Some(class), None);
+    }
+
+    /// There is no time to find out. What is known stays so.
+    pub(super) fn leave_open(&mut self, at: f64) {
+        let point = self.entry(at);
+        (point.class, point.unknown) = (point.class.or(Some(Class::Undecided)), None);
     }
 
     /// It was not tried, or not to its end.

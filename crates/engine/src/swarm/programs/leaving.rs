@@ -232,3 +232,19 @@ fn under_a_rate_others_take_the_place_of_those_who_leave() {
         assert!(answered(&history, 0) < 10 && history.total.counts.users_left() == 0, "{stops} {threads}");
     }
 }
+
+/// Under a rate the start of a user fails half of the time, and it leaves, and so does each behind its one iteration: nobody is ever idle,
+/// and each start of the load is served all the same.
+#[test]
+fn who_leaves_before_it_was_ready_makes_room() {
+    for (stops, threads) in [(true, 1), (false, 1), (true, 3)] {
+        let flags = Flags { grace: Some("60s".to_owned()), ..rate("20", "2s") };
+        let mut plan = three(&["/fail/50", "/status/500", "/"], flags, true, stops);
+        let program = &mut plan.scenarios[0].program;
+        (program.start, program.nodes) = (vec![or(0, OnFailure::Stop)], vec![or(1, OnFailure::Stop)]);
+        let history = run(plan, threads);
+        let counts = &history.total.counts;
+        assert_eq!((answered(&history, 1), counts.dropped(), counts.unfinished()), (40, 0, 0), "{stops} {threads}");
+        assert!(counts.users_left() > 40, "{stops} {threads}: {counts:?}");
+    }
+}

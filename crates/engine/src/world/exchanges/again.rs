@@ -40,9 +40,11 @@ impl World {
         if self.is_untouched(key, untaken) {
             return Again::Now { was_begun: false };
         }
+        // Behind a reset nothing is acknowledged any more, so that it is asked for first.
+        let is_reset = sockets.is_reset(socket);
         let unacknowledged = sockets.unacknowledged(socket);
         let has_nothing = unacknowledged.is_some_and(|bytes| self.is_untouched(key, bytes));
-        match (has_nothing && sockets.is_reset(socket), is_repeatable) {
+        match (has_nothing && is_reset, is_repeatable) {
             (true, _) => Again::Now { was_begun: false },
             (false, true) => Again::Now { was_begun: true },
             // It may be on its way, and the peer may have closed its own side alone.
