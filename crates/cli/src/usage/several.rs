@@ -54,7 +54,9 @@ pub(super) fn say(words: &[String], language: Language) -> Option<String> {
     let (one, other) = (shown(first), shown(second));
     // Elsewhere a lone word is a part of a value whose quotes were lost.
     let is_first = |word: &String| words.get(1) == Some(word);
-    if let Some(word) = bare.iter().find(|word| is_bare_word(word) && !is_command(word) && !is_first(word)) {
+    let is_lone = |word: &&String| is_bare_word(word) && !is_command(word) && !is_first(word);
+    let is_no_command = bare.first().is_some_and(|word| is_first(word) && is_bare_word(word) && !is_command(word));
+    if let Some(word) = bare.iter().find(is_lone).filter(|_| !is_no_command) {
         let word =
             if plan::Known::of_words(words.iter().map(String::as_str)).hide(word) == *word { word } else { "***" };
         let word = word.escape_debug().to_string();
