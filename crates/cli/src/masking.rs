@@ -143,7 +143,7 @@ mod tests {
         ] {
             assert_eq!(hidden(line), meant);
         }
-        assert_eq!(hidden("--vary u=a:b,c:d --vary -b=x=y --vary c=1,2"), "--vary u=*** --vary b=*** --vary c=1,2");
+        assert_eq!(hidden("--vary u=a:b,c:d --vary b=x=y --vary c=1,2"), "--vary u=*** --vary b=*** --vary c=1,2");
         assert_eq!(
             hidden("--vary user=a:b,c:d --vary=password=x,y --vary threads=1"),
             "--vary user=*** --vary=password=*** --vary threads=1"

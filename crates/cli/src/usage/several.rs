@@ -123,7 +123,7 @@ mod tests {
         for (line, wanted) in [
             ("-n 10 http://a/ http://b/", "two URLs, 'http://a/' and 'http://b/'"),
             ("run http://a/ b.example/x", "two URLs"),
-            ("-n 10 http://a/search?q=one two/3", "'two/3' stands behind the URL 'http://a/search?q=one'"),
+            ("-n 10 http://a/search?q=one &b=two", "'&b=two' stands behind the URL 'http://a/search?q=one'"),
             ("-n 10 http://a/search?q=one two", "'two' stands alone; what has spaces goes in quotes"),
             ("--threshold p99 < 50ms http://a/", "'<' stands alone"),
             ("http://a/ --threshold p99 <= 50ms", "'<=' stands alone"),

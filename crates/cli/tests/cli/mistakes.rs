@@ -138,7 +138,7 @@ const WORDS: &[Case] = &[
     (&["stress", URL], "there is no command 'stress'; a load has none", "没有 'stress' 这个命令"),
     (&["get", URL], "write -X GET http://127.0.0.1:1/", "请写 -X GET http://127.0.0.1:1/"),
     (&["-n", "1", URL, "http://b/"], "two URLs, 'http://127.0.0.1:1/' and 'http://b/'", "有两个 URL"),
-    (&["-n", "1", "http://127.0.0.1:1/?q=a", "b/c"], "'b/c' stands behind the URL", "后面多出了 'b/c'"),
+    (&["-n", "1", "http://127.0.0.1:1/?q=a", "&b=c"], "'&b=c' stands behind the URL", "后面多出了 '&b=c'"),
     (&["--threshold", "p99", "<", "50ms", URL], "'<' stands alone", "'<' 单独成了一个词"),
     (&["--no-keepalive=false", URL], "'--no-keepalive' is a switch and takes no value", "'--no-keepalive' 是开关"),
     (&["-o", "report.html", URL], "a file is --html report.html", "写入文件请用 --html report.html"),
