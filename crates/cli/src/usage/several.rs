@@ -54,7 +54,8 @@ pub(super) fn say(words: &[String], language: Language) -> Option<String> {
     let (one, other) = (shown(first), shown(second));
     // Elsewhere a lone word is a part of a value whose quotes were lost.
     let is_first = |word: &String| words.get(1) == Some(word);
-    let is_lone = |word: &&String| is_bare_word(word) && !is_command(word) && !is_first(word);
+    let is_of_url = |word: &str| word.starts_with(['&', '?', '%']);
+    let is_lone = |word: &&String| is_bare_word(word) && !is_command(word) && !is_first(word) && !is_of_url(word);
     let is_no_command = bare.first().is_some_and(|word| is_first(word) && is_bare_word(word) && !is_command(word));
     if let Some(word) = bare.iter().find(is_lone).filter(|_| !is_no_command) {
         let word =
@@ -90,7 +91,7 @@ pub(super) fn say(words: &[String], language: Language) -> Option<String> {
             format!("'{other}' 是命令；请写在最前面，参数写在它之后：onrush {other}"),
         ));
     }
-    let is_url = |word: &str| !is_bare_word(word) && !word.starts_with(['&', '?', '%']);
+    let is_url = |word: &str| !is_bare_word(word) && !is_of_url(word);
     Some(if is_url(first) && is_url(second) {
         language.pick(
             format!(
