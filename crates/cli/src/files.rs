@@ -116,8 +116,6 @@ impl Files {
 
 /// A report says within its first bytes that it is one.
 const HEAD_BYTES: u64 = 4_096;
-/// What a page of ours says of who made it.
-const MARK_OF_PAGES: &str = "<meta name=\"generator\" content=\"onrush\">";
 /// What is wrong with a file that is none.
 const OTHERS: &str = "a file is there that is no report of onrush";
 
@@ -125,13 +123,13 @@ const OTHERS: &str = "a file is there that is no report of onrush";
 pub(crate) fn refuse_others(path: &Path) -> Result<(), NotWritten> {
     let is_plain = std::fs::metadata(path).is_ok_and(|known| known.is_file() && known.len() > 0);
     let mut head = Vec::new();
-    // What cannot be read is told by whoever writes it.
+    // A file that cannot be read is told when the report is written.
     let mut is_read = || File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head)).is_ok();
     if is_plain && is_read() {
         let text = String::from_utf8_lossy(&head);
         let is_json =
             text.trim_start().strip_prefix('{').is_some_and(|rest| rest.trim_start().starts_with("\"schema\":"));
-        let is_page = text.starts_with("<!doctype html>") && text.contains(MARK_OF_PAGES);
+        let is_page = text.starts_with("<!doctype html>") && text.contains(report::MARK_OF_PAGES);
         if !is_json && !is_page {
             return Err((path.display().to_string(), Error::new(ErrorKind::AlreadyExists, OTHERS)));
         }

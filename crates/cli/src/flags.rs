@@ -291,6 +291,17 @@ impl Row {
         matches!(self.kind, Kind::Word(_) | Kind::Words(_) | Kind::Behind(_) | Kind::Shell)
     }
 
+    /// A word of a command line is this flag, with its value behind it or without one.
+    pub(crate) fn is_named(&self, word: &str) -> bool {
+        let is_long = word.strip_prefix("--").is_some_and(|name| name == self.name);
+        !self.is_word() && (is_long || self.short.is_some_and(|short| word == format!("-{short}")))
+    }
+
+    /// The next word is its value.
+    pub(crate) fn takes_value(&self) -> bool {
+        !matches!(self.kind, Kind::Switch | Kind::Help | Kind::Version)
+    }
+
     /// The flag for the parser of command lines.
     pub(crate) fn arg(&self, language: Language) -> Arg {
         let mut arg = Arg::new(self.name).help(self.text(language));

@@ -38,18 +38,12 @@ pub(crate) fn sorted(words: Vec<OsString>) -> Vec<OsString> {
             Some((name, _)) => (name, true),
             None => (&*text, false),
         };
-        let row = rows.iter().find(|row| {
-            let is_long = name.strip_prefix("--").is_some_and(|name| name == row.name);
-            let is_short = row.short.is_some_and(|short| name == format!("-{short}"));
-            !row.is_word() && (is_long || is_short)
-        });
-        let Some(row) = row else {
+        let Some(row) = rows.iter().find(|row| row.is_named(name)) else {
             rest.push(word);
             continue;
         };
-        let wants_value = !matches!(row.kind, Kind::Switch | Kind::Help | Kind::Version);
         own.push(word);
-        if wants_value && !has_value {
+        if row.takes_value() && !has_value {
             own.extend(words.next());
         }
     }

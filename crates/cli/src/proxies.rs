@@ -1,4 +1,4 @@
-//! A proxy that the environment names: it is not used, and whoever set it is told.
+//! A proxy that the environment names: it is not used, and a line says so.
 
 use plan::Target;
 use report::Language;

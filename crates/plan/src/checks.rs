@@ -160,6 +160,14 @@ impl TryFrom<String> for TextCheck {
     }
 }
 
+/// A regular expression; or why it is none, in one line.
+pub(crate) fn compiled(pattern: &str) -> Result<Regex, String> {
+    regex::bytes::RegexBuilder::new(pattern).size_limit(PATTERN_BYTES_MAX).build().map_err(|error| {
+        let text = error.to_string();
+        text.lines().last().unwrap_or_default().trim().trim_start_matches("error: ").to_owned()
+    })
+}
+
 impl TextCheck {
     /// Reads `text` or `/pattern/`.
     ///
@@ -167,19 +175,8 @@ impl TextCheck {
     /// The pattern is none.
     pub fn parse(flag: &'static str, text: &str) -> Result<Self, PlanError> {
         let inner = text.strip_prefix('/').and_then(|rest| rest.strip_suffix('/')).filter(|inner| !inner.is_empty());
-        let compile = |inner: &str| {
-            regex::bytes::RegexBuilder::new(inner).size_limit(PATTERN_BYTES_MAX).build().map_err(|error| {
-                let reason = error
-                    .to_string()
-                    .lines()
-                    .last()
-                    .unwrap_or_default()
-                    .trim()
-                    .trim_start_matches("error: ")
-                    .to_owned();
-                PlanError::Pattern { flag, value: text.to_owned(), reason }
-            })
-        };
+        let compile =
+            |inner: &str| compiled(inner).map_err(|reason| PlanError::Pattern { flag, value: text.to_owned(), reason });
         Ok(Self { text: text.to_owned(), pattern: inner.map(compile).transpose()? })
     }
 

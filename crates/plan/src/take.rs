@@ -11,10 +11,10 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::fmt;
 
-use regex::bytes::{Regex, RegexBuilder};
+use regex::bytes::Regex;
 use serde_json_path::JsonPath;
 
-use crate::checks::{PATTERN_BYTES_MAX, json_is_too_large};
+use crate::checks::{compiled, json_is_too_large};
 use crate::{Value, text_of};
 
 /// The most values that are taken at a time.
@@ -249,18 +249,8 @@ impl Take {
                 plain::segments(path).map_or(Finder::Json(parsed), Finder::Plain)
             }
             TakeFrom::Regex(pattern) => {
-                let compiled = RegexBuilder::new(pattern).size_limit(PATTERN_BYTES_MAX).build();
-                Finder::Regex(compiled.map_err(|error| {
-                    let reason = error
-                        .to_string()
-                        .lines()
-                        .last()
-                        .unwrap_or_default()
-                        .trim()
-                        .trim_start_matches("error: ")
-                        .to_owned();
-                    TakeError::Pattern { pattern: pattern.clone(), reason }
-                })?)
+                let wrong = |reason| TakeError::Pattern { pattern: pattern.clone(), reason };
+                Finder::Regex(compiled(pattern).map_err(wrong)?)
             }
             TakeFrom::Header(name) => Finder::Header(name.as_bytes().into()),
             TakeFrom::Cookie(name) => Finder::Cookie(name.as_bytes().into()),

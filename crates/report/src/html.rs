@@ -16,6 +16,9 @@ use serde_json::Value;
 use crate::Language;
 pub(crate) use markup::{Cell, Markup, escaped};
 
+/// The program that made a page, as each page says it.
+pub const MARK_OF_PAGES: &str = "<meta name=\"generator\" content=\"onrush\">";
+
 pub(crate) const STYLE: &str = include_str!("../assets/report.css");
 pub(crate) const CHARTS: &str = include_str!("../assets/charts.js");
 const REPORT: &str = include_str!("../assets/report.js");
@@ -54,7 +57,7 @@ fn whole(title: &str, page: Markup, data: &Value, language: Language) -> String 
     let words = if language == Language::Zh { WORDS_ZH.trim().replace('<', "\\u003c") } else { "{}".to_owned() };
     let data = STANDARD.encode(data::packed(data));
     format!(
-        "<!doctype html>\n<html lang=\"{}\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"generator\" content=\"onrush\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n<title>{title} - onrush</title>\n<style>{STYLE}</style>\n</head>\n<body>\n{}<script type=\"application/json\" id=\"words\">{words}</script>\n<script type=\"application/octet-stream\" id=\"data\">{data}</script>\n<script type=\"module\">{script}</script>\n</body>\n</html>\n",
+        "<!doctype html>\n<html lang=\"{}\">\n<head>\n<meta charset=\"utf-8\">\n{MARK_OF_PAGES}\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n<title>{title} - onrush</title>\n<style>{STYLE}</style>\n</head>\n<body>\n{}<script type=\"application/json\" id=\"words\">{words}</script>\n<script type=\"application/octet-stream\" id=\"data\">{data}</script>\n<script type=\"module\">{script}</script>\n</body>\n</html>\n",
         language.pick("en", "zh-CN"),
         page.finish()
     )
@@ -90,7 +93,7 @@ pub(crate) fn plain_page(
         format!("default-src 'none'; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'", digest(STYLE));
     let title = escaped(target);
     format!(
-        "<!doctype html>\n<html lang=\"{}\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"generator\" content=\"onrush\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n<title>{title} - onrush</title>\n<style>{STYLE}</style>\n</head>\n<body>\n{}</body>\n</html>\n",
+        "<!doctype html>\n<html lang=\"{}\">\n<head>\n<meta charset=\"utf-8\">\n{MARK_OF_PAGES}\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n<title>{title} - onrush</title>\n<style>{STYLE}</style>\n</head>\n<body>\n{}</body>\n</html>\n",
         language.pick("en", "zh-CN"),
         page.finish()
     )

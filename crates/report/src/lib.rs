@@ -57,7 +57,7 @@ pub use found::{SearchInput, Varied, part_of_page, search_head, search_html, sea
 pub use github::{github_annotations, github_hold_annotations, github_hold_page, github_page};
 pub use hdr::{HdrLog, hdr_text};
 pub use held::{HoldJson, HoldTable, hold_summary, live_hold_row, nothing_held};
-pub use html::html_report;
+pub use html::{MARK_OF_PAGES, html_report};
 pub use json::Json;
 pub use language::Language;
 pub use live::{

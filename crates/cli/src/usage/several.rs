@@ -3,7 +3,7 @@
 use report::Language;
 
 use super::words::{command_of, is_bare_word, is_command, near_command};
-use crate::flags::{self, Kind, Mode};
+use crate::flags::{self, Mode};
 use crate::help;
 
 /// Methods that people write in front of a URL.
@@ -27,12 +27,7 @@ fn bare_words(words: &[String]) -> Vec<String> {
             bare.push(word.clone());
             continue;
         }
-        let is_it = |row: &&flags::Row| {
-            let is_long = word.strip_prefix("--").is_some_and(|name| name == row.name);
-            !row.is_word() && (is_long || row.short.is_some_and(|short| *word == format!("-{short}")))
-        };
-        let is_switch = |row: &flags::Row| matches!(row.kind, Kind::Switch | Kind::Help | Kind::Version);
-        if rows.iter().find(is_it).is_some_and(|row| !is_switch(row)) {
+        if rows.iter().find(|row| row.is_named(word)).is_some_and(flags::Row::takes_value) {
             words.next();
         }
     }

@@ -96,7 +96,7 @@ impl Connection {
 impl Security {
     /// The first thing that was asked for.
     fn asked(&self) -> Option<&'static str> {
-        // Whoever trusts anybody may do so where nobody shows a certificate, as with curl.
+        // `--insecure` is no mistake where no certificate is shown, as with curl.
         let given = [
             ("--cacert", self.cacert.is_some()),
             ("--cert", self.cert.is_some()),
