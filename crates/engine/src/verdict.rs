@@ -318,7 +318,7 @@ impl Verdict {
             return (Limit::PortsOrDescriptors, Known::Counts);
         }
         // In a gap our own threads were there, however late they were elsewhere.
-        if let Some(known) = signs::of_refusals(evidence).or_else(|| gaps.map(signs::of_gaps)) {
+        if let Some(known) = signs::of_refusals(evidence).or_else(|| gaps.map(|gaps| signs::of_gaps(evidence, gaps))) {
             return (Limit::Target, known);
         }
         let is_link_full = self.link.as_ref().is_some_and(|link| link.share >= LINK_SHARE_MAX);

@@ -28,9 +28,14 @@ const TOO_MANY: u16 = 429;
 const MOST: f64 = 0.9;
 const OVERLOADED_SHARE_MIN: f64 = 0.2;
 
-/// Nothing came back for a while.
-pub(super) fn of_gaps(gaps: Gaps) -> Known {
-    if gaps.refused > 0 { Known::Outage(gaps) } else { Known::StoodStill(gaps) }
+/// Nothing came back for a while. No longer than the retry of a SYN takes is no stall of a target whose listen queue was full: all of
+/// its clients waited for a retry.
+pub(super) fn of_gaps(evidence: &Evidence<'_>, gaps: Gaps) -> Known {
+    if gaps.refused > 0 {
+        return Known::Outage(gaps);
+    }
+    let is_one_retry = gaps.to - gaps.from <= syns::RETRY_MAX;
+    lost_syns(evidence).filter(|_| is_one_retry).unwrap_or(Known::StoodStill(gaps))
 }
 
 /// What failed in a way that says what the target was about.

@@ -8,6 +8,8 @@ const RETRIES_S: [u64; 8] = [1, 2, 3, 4, 5, 7, 15, 31];
 /// A connection that a retry opened is open so soon after it. Timers are a little early or late.
 const BEFORE: Nanos = Nanos::from_millis(10);
 const WITHIN: Nanos = Nanos::from_millis(150);
+/// The longest that a client waits for the first retry and its answer.
+pub(super) const RETRY_MAX: Nanos = Nanos::from_millis(1_000 + 150);
 /// Others are open sooner than this, or the way is too long to tell.
 const USUAL_MAX: Nanos = Nanos::from_millis(200);
 /// Fewer say nothing; nor do they where this share of the slow ones took another time.

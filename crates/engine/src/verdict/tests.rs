@@ -302,6 +302,23 @@ fn a_target_that_was_away_is_told_with_its_instants() {
     assert!(of_slices(&seen(0, 0, 2), &slices).wants_probe());
 }
 
+/// All clients of a full listen queue wait for a retry at once, now and then; a longer stretch is a stall all the same.
+#[test]
+fn a_full_listen_queue_is_no_stall() {
+    let answered = Slice { ended: 40, succeeded: 40, in_flight: 4, ..Slice::default() };
+    let mut slices = Slices { width: Nanos::from_millis(100), each: vec![answered; 30] };
+    slices.each[10..17].fill(Slice { in_flight: 4, ..Slice::default() });
+    let mut total = seen(0, 0, 2);
+    total.connect.record_many(MILLI, 700);
+    assert!(matches!(of_slices(&total, &slices).known, Known::StoodStill(_)));
+    total.connect.record_many(1_005 * MILLI, 300);
+    assert_eq!(of_slices(&total, &slices).known, Known::LostSyns { lost: 300, of: 1_000 });
+    slices.each[10..25].fill(Slice { in_flight: 4, ..Slice::default() });
+    assert!(matches!(of_slices(&total, &slices).known, Known::StoodStill(_)));
+    slices.each[10..17].fill(Slice { ended: 40, refused: 40, ..Slice::default() });
+    assert!(matches!(of_slices(&total, &slices).known, Known::Outage(_)));
+}
+
 #[test]
 fn users_without_an_answer_are_told_first() {
     let mut total = seen(0, 0, 2);
