@@ -11,7 +11,7 @@ use driver::Choice;
 use plan::{Flags, HoldFlags};
 
 pub(crate) use engine::EngineArgs;
-pub(crate) use search::{CapacityArgs, FindMaxArgs, FrontArgs, SweepArgs};
+pub(crate) use search::{CapacityArgs, FindMaxArgs, SweepArgs, WrapperArgs};
 pub(crate) use watch::{CtlArgs, WatchArgs};
 pub(crate) use worker::{BusArgs, SimArgs, WorkerArgs};
 
@@ -97,8 +97,8 @@ impl Command {
             "sim" => Self::Sim(Box::new(SimArgs::of(&given))),
             "selftest" => Self::Selftest(DriverArgs::of(&given)),
             "grpc" => match inner.subcommand().expect("the parser asks for a question") {
-                ("list", asked) => Self::List(Box::new(GrpcArgs::of(&Given(asked)))),
-                (_, asked) => Self::Describe(Box::new(GrpcArgs::of(&Given(asked)))),
+                ("list", requested) => Self::List(Box::new(GrpcArgs::of(&Given(requested)))),
+                (_, requested) => Self::Describe(Box::new(GrpcArgs::of(&Given(requested)))),
             },
             "completions" => Self::Completions(*inner.get_one("shell").expect("the parser asks for a shell")),
             _ => Self::Man(given.text("command").unwrap_or_default()),
@@ -172,7 +172,7 @@ impl Given<'_> {
             until: self.text("until"),
             read_bytes: self.text("read-bytes"),
             length_prefix: self.text("length-prefix"),
-            no_answer: self.has("no-answer"),
+            no_response: self.has("no-answer"),
             ws_type: self.text("ws-type"),
             subprotocols: self.list("subprotocol"),
             ws_deflate: self.has("ws-deflate"),

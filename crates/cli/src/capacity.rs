@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use plan::{PlanError, RATE_MAX, RATE_UNIT, parse_bytes, parse_duration, parse_rate};
 use report::Language;
-use search::capacity::{CONNECTION_BYTES, Given, LOAD, reckon};
+use search::capacity::{CONNECTION_BYTES, Given, LOAD, compute};
 use serde_json::Value;
 
 use crate::args::CapacityArgs;
@@ -29,7 +29,7 @@ pub(crate) fn capacity(args: &CapacityArgs) -> Exit {
             return Exit::Usage;
         }
     };
-    match reckon(&given) {
+    match compute(&given) {
         Ok(lines) if args.is_json => output::to_stdout(&report::capacity_json(&lines), language),
         Ok(lines) => {
             let screen = output::screen(language, false, false);

@@ -28,12 +28,12 @@ pub enum RunError {
     },
     /// Those who should carry it out do not.
     #[error(transparent)]
-    Team(#[from] TeamFault),
+    RemoteBackend(#[from] BackendFault),
 }
 
 /// Why those who should carry out a run do not.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum TeamFault {
+pub enum BackendFault {
     /// Too few are there.
     #[error(
         "{there} of {wanted} workers are there after {waited_s} s; start more of them, or ask for fewer with --workers"

@@ -338,7 +338,7 @@ pub enum PlanError {
     },
     /// A flag that says nothing without another.
     #[error("{flag} needs {needed}")]
-    Needs {
+    ResponseNeeds {
         /// The flag.
         flag: &'static str,
         /// What it needs.

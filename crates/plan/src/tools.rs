@@ -12,8 +12,8 @@ mod wrk;
 
 use std::time::Duration;
 
-use crate::draft::{Answers, Body, Connection, Load, Request, Security};
-use crate::{Draft, Header, Keeps, PlanError, StatusSet};
+use crate::draft::{Body, Connection, Load, Request, ResponseChecks, Security};
+use crate::{CaptureOptions, Draft, Header, PlanError, StatusSet};
 pub use ab::AbSettings;
 pub use gostress::{GoStressSettings, Verify};
 pub use hey::HeySettings;
@@ -278,8 +278,8 @@ fn request_of(method: &str, headers: Vec<Header>, body: Option<Vec<u8>>, timeout
 }
 
 /// Every status is an answer.
-fn any_answer() -> Answers {
-    Answers { status: Some(StatusSet::any()), ..Answers::default() }
+fn any_response() -> ResponseChecks {
+    ResponseChecks { status: Some(StatusSet::any()), ..ResponseChecks::default() }
 }
 
 /// Certificates are not verified, where `is_insecure`.

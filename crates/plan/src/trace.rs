@@ -4,7 +4,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 use crate::render::Scope;
-use crate::{Making, Need, Plan, PlanError, Request, Step};
+use crate::{DynamicParts, Need, Plan, PlanError, Request, Step};
 
 /// The header that names it.
 const HEADER: &str = "traceparent";
@@ -20,7 +20,7 @@ impl Plan {
     pub fn name_traces(&mut self) -> Result<(), PlanError> {
         let mut steps = self.scenarios.iter_mut().flat_map(|scenario| &mut scenario.steps).collect::<Vec<_>>();
         if steps.iter().all(|step| step.talk.is_some()) {
-            return Err(PlanError::Needs { flag: "--trace", needed: Need::Headers });
+            return Err(PlanError::ResponseNeeds { flag: "--trace", needed: Need::Headers });
         }
         steps.iter_mut().for_each(|step| name_trace(step));
         Ok(())
@@ -49,7 +49,7 @@ pub fn trace_of(request: &Request) -> Option<u128> {
     u128::from_str_radix(digits, 16).ok().filter(|trace| *trace != 0)
 }
 
-impl Making {
+impl DynamicParts {
     /// Names another trace. Draws are those of the seed; the time of day keeps traces of two runs apart.
     pub(crate) fn write_trace(&self, request: &mut Request, scope: &mut impl Scope) {
         let Some((_, value)) = self.trace.and_then(|place| request.headers.get_mut(place)) else { return };

@@ -9,7 +9,7 @@ use crate::format::count;
 
 /// A line for each meeting and reason.
 pub(crate) fn missed(run: &Run, language: Language) -> Vec<String> {
-    let told = |Met { name, users, full, by_time, short }: &Met| {
+    let reported = |Met { name, users, full, by_time, short }: &Met| {
         let (users, all) = (count(*users), count(full + by_time + short));
         let by_time = (*by_time > 0).then(|| {
             let rounds = count(*by_time);
@@ -29,11 +29,11 @@ pub(crate) fn missed(run: &Run, language: Language) -> Vec<String> {
         });
         [by_time, short].into_iter().flatten()
     };
-    run.met.iter().flat_map(told).collect()
+    run.met.iter().flat_map(reported).collect()
 }
 
 /// All of them for programs.
 pub(crate) fn value(run: &Run) -> Value {
-    let told = |Met { name, users, full, by_time, short }: &Met| json!({ "name": name, "users": users, "full": full, "by_time": by_time, "short": short });
-    run.met.iter().map(told).collect()
+    let reported = |Met { name, users, full, by_time, short }: &Met| json!({ "name": name, "users": users, "full": full, "by_time": by_time, "short": short });
+    run.met.iter().map(reported).collect()
 }

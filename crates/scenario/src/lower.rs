@@ -3,9 +3,9 @@
 //! A step is made as a step of the flags is, from a [`plan::Draft`]; its slots stand there as marks, which are found again in what
 //! was made, and become what is filled anew for each exchange.
 
+mod barriers;
 mod bodies;
 mod marks;
-mod meetings;
 mod names;
 mod nodes;
 mod requests;
@@ -18,15 +18,15 @@ use std::time::Duration;
 use metrics::Catalog;
 use plan::draft::Draft;
 use plan::{
-    Arrivals, ConnectionCount, Interpreters, Keeps, Load as PlanLoad, Memory, OnFailure, Plan, PlanError, Program,
-    Reach, Scenario as PlanScenario, Schema, UNASKED_RATE_MAX, UserShape, Value, ValuePattern,
+    Arrivals, CaptureOptions, ConnectionCount, Interpreters, Load as PlanLoad, Memory, OnFailure, Plan, PlanError,
+    Program, Scenario as PlanScenario, Schema, TargetPolicy, UNASKED_RATE_MAX, UserShape, Value, ValuePattern,
 };
 
 use crate::Opened;
+use crate::diagnostic::{DiagnosticSink, Diagnostics, Fault};
 use crate::file::{Action, Amount, File, Iterations, Limit, Load, Scenario, Step};
-use crate::mistake::{Fault, Found, Mistakes};
 use crate::source::Span;
-use meetings::Meetings;
+use barriers::Meetings;
 use names::Naming;
 use nodes::Nodes;
 
@@ -68,7 +68,7 @@ pub struct Lowered {
 }
 
 /// What lies around the steps that are made.
-pub(crate) struct Making<'a> {
+pub(crate) struct DynamicParts<'a> {
     pub(crate) file: &'a File,
     pub(crate) outside: &'a Outside<'a>,
     pub(crate) naming: Naming<'a>,
@@ -78,7 +78,7 @@ pub(crate) struct Making<'a> {
     pub(crate) fault_at: Option<Span>,
     /// Something in the file is secured by TLS, as far as anybody can know.
     pub(crate) may_secure: bool,
-    pub(crate) found: Found,
+    pub(crate) found: DiagnosticSink,
 }
 
 impl<'a> Lowering<'a> {
@@ -86,8 +86,8 @@ impl<'a> Lowering<'a> {
     ///
     /// # Errors
     /// Everything that is wrong.
-    pub fn new(opened: &'a Opened, outside: &'a Outside<'a>) -> Result<Self, Mistakes> {
-        let mut found = Found::default();
+    pub fn new(opened: &'a Opened, outside: &'a Outside<'a>) -> Result<Self, Diagnostics> {
+        let mut found = DiagnosticSink::default();
         let globals = values::globals(&opened.file, outside, mark_of(opened, &[]), &mut found);
         if !found.is_empty() {
             return Err(found.into_mistakes(opened.source.clone()));
@@ -109,7 +109,7 @@ impl<'a> Lowering<'a> {
     ///
     /// # Errors
     /// Everything that is wrong.
-    pub fn before(&self) -> Result<Option<Lowered>, Mistakes> {
+    pub fn before(&self) -> Result<Option<Lowered>, Diagnostics> {
         self.once("before", &self.opened.file.before)
     }
 
@@ -117,7 +117,7 @@ impl<'a> Lowering<'a> {
     ///
     /// # Errors
     /// Everything that is wrong.
-    pub fn after(&self) -> Result<Option<Lowered>, Mistakes> {
+    pub fn after(&self) -> Result<Option<Lowered>, Diagnostics> {
         self.with_awaited().once("after", &self.opened.file.after)
     }
 
@@ -125,7 +125,7 @@ impl<'a> Lowering<'a> {
     ///
     /// # Errors
     /// Everything that is wrong.
-    pub fn run(&self, only: &[String]) -> Result<Lowered, Mistakes> {
+    pub fn run(&self, only: &[String]) -> Result<Lowered, Diagnostics> {
         let file = &self.opened.file;
         let chosen = file.scenarios.iter().filter(|one| only.is_empty() || only.contains(&one.name.text));
         self.with_awaited().lower(chosen, file.run.warmup.unwrap_or_default())
@@ -171,7 +171,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn making(&self, steps: &[&[Step]]) -> Making<'_> {
+    fn making(&self, steps: &[&[Step]]) -> DynamicParts<'_> {
         let naming = Naming::new(&self.opened.file, &self.globals, steps, self.outside.environment);
         let mark = mark_of(self.opened, &self.globals);
         let file = &self.opened.file;
@@ -180,11 +180,19 @@ impl<'a> Lowering<'a> {
         let may_secure = says(&self.opened.source.text)
             || says(&target)
             || self.globals.iter().any(|(_, value)| says(&value.to_string()));
-        Making { file, outside: self.outside, naming, mark, fault_at: None, may_secure, found: Found::default() }
+        DynamicParts {
+            file,
+            outside: self.outside,
+            naming,
+            mark,
+            fault_at: None,
+            may_secure,
+            found: DiagnosticSink::default(),
+        }
     }
 
     /// One user does these steps once.
-    fn once(&self, name: &str, steps: &[Step]) -> Result<Option<Lowered>, Mistakes> {
+    fn once(&self, name: &str, steps: &[Step]) -> Result<Option<Lowered>, Diagnostics> {
         if steps.is_empty() {
             return Ok(None);
         }
@@ -200,16 +208,20 @@ impl<'a> Lowering<'a> {
             stop: Vec::new(),
         };
         let mut lowered = self.lower(std::iter::once(&scenario), Duration::ZERO)?;
-        lowered.plan.keeps = Keeps { values: true, ..lowered.plan.keeps };
+        lowered.plan.keeps = CaptureOptions { values: true, ..lowered.plan.keeps };
         let requests = lowered.plan.scenarios.iter().fold(0, |sum: u64, one| sum.saturating_add(one.requests_most()));
         lowered.plan = lowered.plan.reaching(&self.reach(requests > UNASKED_RATE_MAX));
         Ok(Some(lowered))
     }
 
-    fn lower<'s>(&self, scenarios: impl Iterator<Item = &'s Scenario>, warmup: Duration) -> Result<Lowered, Mistakes> {
+    fn lower<'s>(
+        &self,
+        scenarios: impl Iterator<Item = &'s Scenario>,
+        warmup: Duration,
+    ) -> Result<Lowered, Diagnostics> {
         let file = &self.opened.file;
         let (mut found, mut meetings, mut lowered, mut variables) =
-            (Found::default(), Meetings::default(), Vec::new(), None);
+            (DiagnosticSink::default(), Meetings::default(), Vec::new(), None);
         let draft = self.draft_of_run();
         let times = draft.times();
         for scenario in scenarios {
@@ -239,7 +251,7 @@ impl<'a> Lowering<'a> {
         if !found.is_empty() {
             return Err(found.into_mistakes(self.opened.source.clone()));
         }
-        let keeps = Keeps { persists: file.run.persist, ..Keeps::default() };
+        let keeps = CaptureOptions { persists: file.run.persist, ..CaptureOptions::default() };
         let budget = file.run.budget.unwrap_or_default();
         let (meetings, seed) = (meetings.into_plan(), file.run.seed);
         let plan = Plan { scenarios: lowered, grace, warmup, interval, meetings, keeps, budget, seed };
@@ -248,9 +260,9 @@ impl<'a> Lowering<'a> {
     }
 
     /// Where a load may go.
-    fn reach(&self, wants_consent: bool) -> Reach {
+    fn reach(&self, wants_consent: bool) -> TargetPolicy {
         let consents = &self.opened.file.run.consents;
-        if wants_consent { Reach::Near(consents.clone().into()) } else { Reach::Anywhere }
+        if wants_consent { TargetPolicy::Near(consents.clone().into()) } else { TargetPolicy::Anywhere }
     }
 
     fn draft_of_run(&self) -> Draft {
@@ -266,7 +278,7 @@ fn mark_of(opened: &Opened, globals: &[(String, Value)]) -> String {
 }
 
 /// Thresholds judge what is counted of their parts.
-fn judge_parts(limits: &[Limit], lowered: &[plan::Scenario], found: &mut Found) {
+fn judge_parts(limits: &[Limit], lowered: &[plan::Scenario], found: &mut DiagnosticSink) {
     let catalog = Catalog::of_scenarios(lowered.iter().map(|scenario| {
         let steps = scenario.steps.iter().map(|step| &*step.name);
         let transactions = scenario.program.transactions.iter().map(|transaction| &*transaction.name);
@@ -296,7 +308,7 @@ fn collect_takes(steps: &[Step], names: &mut Vec<String>) {
     }
 }
 
-impl Making<'_> {
+impl DynamicParts<'_> {
     fn scenario(&mut self, scenario: &Scenario, meetings: &mut Meetings) -> Option<PlanScenario> {
         let mut nodes = Nodes::new(self, meetings);
         let program = Program {
@@ -369,7 +381,7 @@ impl Making<'_> {
             let number = self.naming.number(&variable.name.text).filter(|_| variable.per_user);
             let Some(number) = number else { continue };
             let pattern = self.value_pattern(&variable.value);
-            all.extend(self.told(variable.name.at, pattern).map(|pattern| (number, pattern)));
+            all.extend(self.reported(variable.name.at, pattern).map(|pattern| (number, pattern)));
         }
         all
     }
@@ -393,7 +405,7 @@ impl Making<'_> {
     }
 
     /// What was made, or nothing: then it is told what is wrong.
-    pub(crate) fn told<T>(&mut self, at: Span, made: Result<T, Fault>) -> Option<T> {
+    pub(crate) fn reported<T>(&mut self, at: Span, made: Result<T, Fault>) -> Option<T> {
         let at = self.fault_at.take().unwrap_or(at);
         made.map_err(|fault| self.found.add(at, fault)).ok()
     }

@@ -4,10 +4,10 @@ mod actions;
 mod data;
 mod defaults;
 mod expects;
+mod extracts;
 pub(crate) mod load;
 mod requests;
 mod steps;
-mod takes;
 mod talks;
 mod thresholds;
 mod urls;
@@ -16,10 +16,10 @@ use std::time::Duration;
 
 use plan::Budget;
 
+use crate::diagnostic::{Fault, NameFault, Things, shortened};
 use crate::file::{Amount, File, Name, Run, Scenario, Secret, Step, Variable};
-use crate::mistake::{Fault, NameFault, Things, shortened};
+use crate::keys::{FILE, Object, RUN, SCENARIO};
 use crate::reader::{Fields, Read, Reader};
-use crate::shape::{FILE, Object, RUN, SCENARIO};
 use crate::source::Span;
 use crate::tree::Node;
 
@@ -113,7 +113,7 @@ fn scenario(reader: &mut Reader<'_>, name: &str, at: Span, node: &Node) -> Read<
     if connections.is_none()
         && load.as_ref().is_some_and(|load| matches!(load.amount, Amount::Rate { preconnect: true, .. }))
     {
-        reader.found.add(fields.place("load"), Fault::Needs { key: "preconnect", needed: "connections" });
+        reader.found.add(fields.place("load"), Fault::ResponseNeeds { key: "preconnect", needed: "connections" });
     }
     let keep = fields.get("keep").and_then(|node| reader.switch(node)).unwrap_or(false);
     let start = fields.get("start").map(|node| maybe(reader, node)).unwrap_or_default();
@@ -143,7 +143,7 @@ fn run(reader: &mut Reader<'_>, node: &Node) -> Read<Run> {
         grace: fields.get("grace").and_then(|node| reader.time("grace", node)),
         seed: fields.get("seed").and_then(|node| reader.count("seed", node, 0, u64::MAX)),
         interval: fields.get("interval").and_then(|node| {
-            let text = reader.measure(node, crate::mistake::Wanted::Time)?;
+            let text = reader.measure(node, crate::diagnostic::Wanted::Time)?;
             reader.value(node.at, plan::parse_span("interval", text, plan::INTERVAL_MIN))
         }),
         budget: fields.get("budget").and_then(|node| {

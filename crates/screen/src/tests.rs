@@ -59,13 +59,13 @@ fn load(scenarios: &[Value]) -> Made {
     Made { run, charts, acts: Mutex::default(), refused: None }
 }
 
-fn known(source: &Made, language: Language) -> Known {
-    let mut known = Known::new(Look { language, has_colors: true });
+fn known(source: &Made, language: Language) -> ScreenState {
+    let mut known = ScreenState::new(Look { language, has_colors: true });
     known.look(source);
     known
 }
 
-fn drawn(known: &Known, (columns, rows): (u16, u16)) -> String {
+fn drawn(known: &ScreenState, (columns, rows): (u16, u16)) -> String {
     let mut terminal = Terminal::new(TestBackend::new(columns, rows)).expect("a terminal that is none");
     terminal.draw(|frame| draw::all(frame, known)).expect("it draws");
     let buffer = terminal.backend().buffer().clone();
@@ -73,7 +73,7 @@ fn drawn(known: &Known, (columns, rows): (u16, u16)) -> String {
     (0..rows).map(|row| format!("{}\n", line(row).trim_end())).collect()
 }
 
-fn press(known: &mut Known, source: &Made, key: char) -> Vec<Act> {
+fn press(known: &mut ScreenState, source: &Made, key: char) -> Vec<Act> {
     keys::press(key as u8, known, source);
     std::mem::take(&mut *source.acts.lock().expect("nobody panics with it"))
 }

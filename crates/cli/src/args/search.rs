@@ -4,7 +4,7 @@ use super::{Given, KeepArgs, ViewArgs, WatchArgs};
 
 /// What searches and sweeps have in common.
 #[derive(Clone, Debug)]
-pub(crate) struct FrontArgs {
+pub(crate) struct WrapperArgs {
     /// The command line of the load.
     pub(crate) words: Vec<String>,
     pub(crate) keep: KeepArgs,
@@ -13,7 +13,7 @@ pub(crate) struct FrontArgs {
     pub(crate) stop_file: Option<String>,
 }
 
-impl FrontArgs {
+impl WrapperArgs {
     fn of(given: &Given) -> Self {
         Self {
             words: given.list("words"),
@@ -28,7 +28,7 @@ impl FrontArgs {
 /// `onrush find-max`.
 #[derive(Clone, Debug)]
 pub(crate) struct FindMaxArgs {
-    pub(crate) front: FrontArgs,
+    pub(crate) front: WrapperArgs,
     pub(crate) goals: Vec<String>,
     pub(crate) on: Option<String>,
     pub(crate) budget: Option<String>,
@@ -40,7 +40,7 @@ pub(crate) struct FindMaxArgs {
 impl FindMaxArgs {
     pub(super) fn of(given: &Given) -> Self {
         Self {
-            front: FrontArgs::of(given),
+            front: WrapperArgs::of(given),
             goals: given.list("goal"),
             on: given.text("on"),
             budget: given.text("budget"),
@@ -54,7 +54,7 @@ impl FindMaxArgs {
 /// `onrush sweep`.
 #[derive(Clone, Debug)]
 pub(crate) struct SweepArgs {
-    pub(crate) front: FrontArgs,
+    pub(crate) front: WrapperArgs,
     pub(crate) vary: Vec<String>,
     pub(crate) repeat: Option<String>,
     pub(crate) best: Option<String>,
@@ -63,7 +63,7 @@ pub(crate) struct SweepArgs {
 impl SweepArgs {
     pub(super) fn of(given: &Given) -> Self {
         Self {
-            front: FrontArgs::of(given),
+            front: WrapperArgs::of(given),
             vary: given.list("vary"),
             repeat: given.text("repeat"),
             best: given.text("best"),

@@ -56,10 +56,10 @@ fn a_report_that_lies_is_complained_about() {
     for (path, lie) in LIES {
         let mut report = honest.report.clone();
         let value = report.pointer_mut(path).unwrap_or_else(|| panic!("the report has no {path}"));
-        let (said, told) = (value.clone(), lie(value));
-        *value = told.clone();
+        let (said, reported) = (value.clone(), lie(value));
+        *value = reported.clone();
         let complaints = check(&Ran { report, books: honest.books.clone(), errors: String::new(), ..honest });
-        assert!(complaints != before, "nobody noticed that {path} is {told} and not {said}");
+        assert!(complaints != before, "nobody noticed that {path} is {reported} and not {said}");
     }
     for (code, noticed) in [(Some(1), true), (honest.code, false)] {
         let (report, books) = (honest.report.clone(), honest.books.clone());

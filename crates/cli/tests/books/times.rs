@@ -41,7 +41,7 @@ pub(crate) fn times(ran: &Ran, wrong: &mut Complaints) {
         }
     }
     waiting(ran, wrong);
-    spoiled(ran, wrong);
+    unreliable(ran, wrong);
 }
 
 struct Figure {
@@ -109,7 +109,7 @@ fn bounds(ran: &Ran, measure: &str) -> Bounds {
     let (next, before) = (books.next_on_link(), books.before_on_link());
     let mut times = Vec::new();
     for ((exchange, next), before) in books.exchanges.iter().zip(next).zip(before) {
-        let Some(begun) = exchange.answer_begun.filter(|_| exchange.answered.is_some() && exchange.is_good) else {
+        let Some(begun) = exchange.response_begun.filter(|_| exchange.answered.is_some() && exchange.is_good) else {
             continue;
         };
         let is_shared = ran.cell.load == Load::Streams;
@@ -203,18 +203,18 @@ fn waiting(ran: &Ran, wrong: &mut Complaints) {
 }
 
 /// A percentile is spoiled when more than the rest above it overlapped a stall of ours.
-fn spoiled(ran: &Ran, wrong: &mut Complaints) {
+fn unreliable(ran: &Ran, wrong: &mut Complaints) {
     let known = "/times/succeeded/response_time";
-    let has_given_up = ran.report.pointer(known).is_some_and(|times| !times["with_given_up"].is_null());
-    let path = &format!("{known}{}/spoiled", if has_given_up { "/with_given_up" } else { "" });
+    let has_incomplete = ran.report.pointer(known).is_some_and(|times| !times["with_given_up"].is_null());
+    let path = &format!("{known}{}/spoiled", if has_incomplete { "/with_given_up" } else { "" });
     let (Some(names), Some(_)) = (wrong.field(ran, path), wrong.field(ran, "/requests/covered")) else {
         return;
     };
     let names: Vec<&str> = names.as_array().into_iter().flatten().filter_map(|name| name.as_str()).collect();
-    let given_up = ["unfinished", "dropped"].map(|name| ran.requests(name)).iter().sum::<u64>();
-    let given_up = given_up + ran.failed_by("timeout") + ran.failed_by("connect-timeout");
+    let incomplete = ["unfinished", "dropped"].map(|name| ran.requests(name)).iter().sum::<u64>();
+    let incomplete = incomplete + ran.failed_by("timeout") + ran.failed_by("connect-timeout");
     // Of all that have a percentile: what was given up has no time of its own, and stands above.
-    let (covered, of) = (ran.requests("covered") as f64, (ran.requests("succeeded") + given_up).max(1) as f64);
+    let (covered, of) = (ran.requests("covered") as f64, (ran.requests("succeeded") + incomplete).max(1) as f64);
     for (name, quantile) in PERCENTILES {
         let (rest, share) = (1.0 - quantile, covered / of);
         let is_near = (share - rest).abs() < 1.0 / of && covered > 0.0;

@@ -31,8 +31,8 @@ pub(crate) fn a_browser_shows_the_page(driven: &mut Driven) -> Result<(), String
         let done = child.wait_with_output().expect("it ends");
         assert!(done.status.code().is_some_and(|code| code < 2), "{}", text(&done.stderr));
         // There is something to draw.
-        let told = report(&done);
-        assert!(told["intervals"].as_array().is_some_and(|rows| rows.len() > 5), "{told:#}");
+        let reported = report(&done);
+        assert!(reported["intervals"].as_array().is_some_and(|rows| rows.len() > 5), "{reported:#}");
     }
     for file in [load, held] {
         let name = "kept::a_browser_shows_the_page";

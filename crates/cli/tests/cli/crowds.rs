@@ -49,8 +49,8 @@ fn users_of_all_threads_go_on_in_one_instant() {
         (vec![], "peak: 1 of 2 rounds had fewer than 30 users; no more of them could come"),
         (vec!["--lang", "zh"], "peak：2 轮中有 1 轮不足 30 个用户"),
     ] {
-        let told = text(&output(&[&["run", file, "-n", "40"], &flags[..]].concat()).stdout);
-        assert!(told.contains(said), "{told}");
+        let reported = text(&output(&[&["run", file, "-n", "40"], &flags[..]].concat()).stdout);
+        assert!(reported.contains(said), "{reported}");
     }
     for flags in [&["-c", "10"][..], &["--rendezvous"]] {
         let words = [&["run", file], flags].concat();
@@ -154,8 +154,8 @@ fn users_share_connections() {
     }
     std::fs::write(&path, scenario("http: 1.1")).expect("a place for it");
     for (flags, said) in [(vec![], "20 users, sharing 4 connections"), (vec!["--lang", "zh"], "共用 4 个连接")] {
-        let told = text(&output(&[&["run", file, "--full"], &flags[..]].concat()).stdout);
-        assert!(told.contains(said), "{told}");
+        let reported = text(&output(&[&["run", file, "--full"], &flags[..]].concat()).stdout);
+        assert!(reported.contains(said), "{reported}");
     }
     let shown = output(&["run", file, "--debug"]);
     assert_eq!(shown.status.code(), Some(0), "{shown:?}");

@@ -227,7 +227,7 @@ fn what_is_said_outside_is_sent_as_it_was_typed() {
         let done = onrush(&["check", &path]).env("A_SET_VARIABLE", "1").output().expect("it starts");
         (done.status.code(), text(&done.stdout))
     };
-    for (slot, is_told) in [
+    for (slot, is_reported) in [
         ("${env.A_SET_VARIABLE}", false),
         ("${env.NOPE_NOPE}", true),
         ("${env.NOPE_NOPE ?? 3}", false),
@@ -239,8 +239,12 @@ fn what_is_said_outside_is_sent_as_it_was_typed() {
             once("", &format!("      - {{get: /, headers: {{X: \"{slot}\"}}}}\n")),
             once(&format!("vars: {{a: \"{slot}\"}}\n"), "      - get: /\n"),
         ] {
-            let (code, told) = check(&rest);
-            assert_eq!((code, told.contains("NOPE_NOPE=VALUE")), (Some(i32::from(is_told)), is_told), "{rest}{told}");
+            let (code, reported) = check(&rest);
+            assert_eq!(
+                (code, reported.contains("NOPE_NOPE=VALUE")),
+                (Some(i32::from(is_reported)), is_reported),
+                "{rest}{reported}"
+            );
         }
     }
 }

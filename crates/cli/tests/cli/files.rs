@@ -123,7 +123,7 @@ fn a_load_by_seeds_is_another_for_each_scenario() {
 }
 
 #[test]
-fn users_that_pause_are_told_from_a_slow_target() {
+fn users_that_pause_are_reported_from_a_slow_target() {
     let (served, folder) = (Served::start(), Folder::new("files-pause"));
     let rest = "scenarios:\n  m:\n    load: {rate: 50/s, iterations: 20}\n    connections: 4\n    steps: [{get: /bytes/1}, {think: 150ms}]\n";
     let plan = folder.plan("pause", &served, rest);
@@ -211,14 +211,14 @@ fn thresholds_name_what_has_figures_of_its_own() {
 fn ctrl_c_ends_what_is_done_once() {
     let (served, folder) = (Served::start(), Folder::new("files-once"));
     let load = "scenarios:\n  a:\n    load: {users: 1, iterations: 1}\n    steps: [{get: /bytes/1}]\n";
-    for (asked, name, rest) in [
+    for (requested, name, rest) in [
         (1, "before", format!("before: [{{get: /delay/3600000, timeout: 1h}}]\n{load}")),
         (2, "after", format!("{load}after: [{{get: /delay/3600000, timeout: 1h}}]\n")),
     ] {
         let plan = folder.plan(name, &served, &rest);
         let mut child =
             onrush(&["run", &plan]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
-        wait_for("it waits for the answer", || by_path(&stats(&served)).get("/delay") == Some(&asked));
+        wait_for("it waits for the answer", || by_path(&stats(&served)).get("/delay") == Some(&requested));
         let mut said = BufReader::new(child.stderr.take().expect("a pipe")).lines();
         signal(&child, "-INT");
         line_with(&mut said, "stopping");
@@ -235,8 +235,8 @@ fn ctrl_c_ends_what_is_done_once() {
 fn ctrl_c_before_the_load_means_no_load() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("it is bound");
-    let (tell, asked) = std::sync::mpsc::channel();
-    let (go_on, may_answer) = std::sync::mpsc::channel::<()>();
+    let (tell, requested) = std::sync::mpsc::channel();
+    let (go_on, may_response) = std::sync::mpsc::channel::<()>();
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let mut reader = BufReader::new(stream.expect("a connection"));
@@ -244,9 +244,9 @@ fn ctrl_c_before_the_load_means_no_load() {
             while !lines.ends_with(b"\r\n\r\n") && reader.read_until(b'\n', &mut lines).is_ok_and(|count| count > 0) {}
             let path = String::from_utf8_lossy(&lines).split(' ').nth(1).unwrap_or_default().to_owned();
             let is_first = path == "/before";
-            let is_heard = tell.send(path).is_ok() && (!is_first || may_answer.recv().is_ok());
-            let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok";
-            if !is_heard || reader.get_mut().write_all(answer).is_err() {
+            let is_received = tell.send(path).is_ok() && (!is_first || may_response.recv().is_ok());
+            let response = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok";
+            if !is_received || reader.get_mut().write_all(response).is_err() {
                 return;
             }
         }
@@ -258,7 +258,7 @@ fn ctrl_c_before_the_load_means_no_load() {
     );
     let plan = folder.file("plan.yaml", &text);
     let mut child = onrush(&["run", &plan]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
-    let next = || next_of(&asked, "a request");
+    let next = || next_of(&requested, "a request");
     assert_eq!(next(), "/before");
     signal(&child, "-INT");
     let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines().map_while(Result::ok);

@@ -58,12 +58,12 @@ fn look_at(address: &str, path: &str) -> Option<Value> {
     write!(stream, "GET {path} HTTP/1.0\r\nHost: x\r\n\r\n").ok()?;
     let mut bytes = Vec::new();
     let _ = stream.read_to_end(&mut bytes);
-    let answer = String::from_utf8(bytes).expect("text");
-    if answer.is_empty() {
+    let response = String::from_utf8(bytes).expect("text");
+    if response.is_empty() {
         return None;
     }
-    let body = answer.split_once("\r\n\r\n").expect("a head").1;
-    Some(serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}")))
+    let body = response.split_once("\r\n\r\n").expect("a head").1;
+    Some(serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {response}")))
 }
 
 /// What a server counted of WebSocket and TCP: `open`, `messages`, `pushed`.
@@ -159,14 +159,14 @@ fn loads_of_websocket_and_tcp_are_exact() {
     for driver in ["uring", "poll"] {
         for (url, words) in &cases {
             let common = ["--driver", driver, "-c", "7", "-n", "210", "--output", "json"];
-            let heard = before(&peer);
+            let received = before(&peer);
             let run = output(&[&common, words.as_slice(), &[*url]].concat());
             let seen = report(&run);
             let requests = &seen["requests"];
             assert_eq!(run.status.code(), Some(0), "{driver} {url} {words:?}: {}", text(&run.stderr));
             assert_eq!([&requests["succeeded"], &requests["failed"]], [210, 0], "{driver} {url} {words:?}: {seen:#}");
             if *url == theirs {
-                assert_eq!(before(&peer) - heard, 210, "{words:?}");
+                assert_eq!(before(&peer) - received, 210, "{words:?}");
             }
         }
     }

@@ -88,9 +88,9 @@ fn times_of_what_succeeded_hold_no_timeouts() {
     let max = all_steps[0]["max_ns"].as_u64().expect("a maximum") as f64 / 1e6;
     assert!(written.contains(&format!("#[Max     = {max:12.3}")), "{written}");
     let sums = report["intervals"].as_array().expect("intervals").iter().map(|one| &one["response_time"]);
-    let (known, given_up) = sums.fold((0, 0), |(known, given_up), times| {
+    let (known, incomplete) = sums.fold((0, 0), |(known, incomplete), times| {
         let count = |value: &serde_json::Value| value.as_u64().unwrap_or(0);
-        (known + count(&times["count"]), given_up + count(&times["with_given_up"]["given_up"]))
+        (known + count(&times["count"]), incomplete + count(&times["with_given_up"]["given_up"]))
     });
-    assert_eq!((known, given_up), (200 - timed_out, timed_out));
+    assert_eq!((known, incomplete), (200 - timed_out, timed_out));
 }

@@ -211,7 +211,7 @@ fn keep_synthetic(home: &Path, id: &str, p50_ms: f64) {
 /// Ten percent more is clear, the same again is not. A run of its own is judged by what is printed of it: a machine that stands still
 /// makes noise.
 #[test]
-fn what_is_slower_is_told_from_what_is_the_same() {
+fn what_is_slower_is_reported_from_what_is_the_same() {
     let (served, folder) = (Served::start(), Folder::new("kept-compare"));
     let home = folder.0.join("data");
     for (id, p50_ms) in [("20260101-000001", 20.0), ("20260101-000002", 20.02), ("20260101-000003", 22.0)] {

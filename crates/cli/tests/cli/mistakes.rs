@@ -153,7 +153,7 @@ const WORDS: &[Case] = &[
 ];
 
 #[test]
-fn words_in_the_wrong_place_are_asked_back() {
+fn words_in_the_wrong_place_are_requested_back() {
     for (words, english, chinese) in WORDS {
         check(&output(words), 2, english);
         check(&onrush(words).env("LANG", "zh_CN.UTF-8").output().expect("it starts"), 2, chinese);

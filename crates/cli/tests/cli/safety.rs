@@ -174,10 +174,10 @@ fn a_redirect_is_no_consent() {
             let mut head = [0; 1024];
             // Whoever goes away without a word has no answer.
             if stream.read(&mut head).is_ok_and(|count| count > 0) {
-                let answer = format!(
+                let response = format!(
                     "HTTP/1.1 302 Found\r\nLocation: http://{FAR}/\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
                 );
-                let _ = stream.write_all(answer.as_bytes());
+                let _ = stream.write_all(response.as_bytes());
             }
         }
     });

@@ -105,8 +105,8 @@ fn a_search_is_kept_with_every_trial() {
     );
     std::fs::write(kept.join("find-max.json"), known.to_string()).expect("it is kept");
     let kept = kept.to_str().expect("UTF-8");
-    let reckoned = report(&output(&["capacity", "--rate", "100000/s", "--from", kept, "--json"]));
-    assert_eq!(reckoned["machines"], (100_000_f64 / 730.0).ceil());
+    let computed = report(&output(&["capacity", "--rate", "100000/s", "--from", kept, "--json"]));
+    assert_eq!(computed["machines"], (100_000_f64 / 730.0).ceil());
 }
 
 /// Both languages, users, and connections.

@@ -36,7 +36,7 @@ const HALF_RECORD: &[u8] = b"\x16\x03\x03";
 const HALF_HELLO: &[u8] = b"\x16\x03\x03\x00\x7a\x02\x00\x00\x76\x03\x03";
 
 #[test]
-fn the_stage_that_has_no_answer_is_named() {
+fn the_stage_that_has_no_response_is_named() {
     let cases: [(&str, &str, &[u8], [&str; 3]); 12] = [
         ("https", "", b"", TLS),
         ("https", "--http2", b"", TLS),

@@ -72,7 +72,7 @@ fn streams_need_http2() {
 }
 
 #[test]
-fn nghttpd_answers_us() {
+fn nghttpd_responses_us() {
     let port = closed_port();
     let folder = std::env::temp_dir().join(format!("onrush-nghttpd-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");

@@ -92,7 +92,7 @@ fn many_lines_have_figures_within_bounds() {
 }
 
 #[test]
-fn wrong_files_and_flags_are_told() {
+fn wrong_files_and_flags_are_reported() {
     let (good, bad) = (file("good", LINES), file("bad", "http://127.0.0.1:1/\nGET\n"));
     let url = "http://127.0.0.1:1/";
     for (words, en, zh) in [

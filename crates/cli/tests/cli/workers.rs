@@ -174,7 +174,7 @@ impl Bereft {
     }
 
     /// A person hears of it at once.
-    fn is_told(&mut self) {
+    fn is_reported(&mut self) {
         line_with(&mut self.lines, LOST);
     }
 
@@ -188,7 +188,7 @@ impl Bereft {
     fn over(mut self) -> (Value, usize) {
         let mut out = Vec::new();
         self.paged.child.stdout.take().expect("a pipe").read_to_end(&mut out).expect("a report");
-        let told = self.lines.map_while(Result::ok).filter(|line| line.contains(LOST)).count();
+        let reported = self.lines.map_while(Result::ok).filter(|line| line.contains(LOST)).count();
         let status = self.paged.child.wait().expect("it ends");
         assert_eq!(status.code(), Some(1), "it is not what was planned: {}", String::from_utf8_lossy(&out));
         let report: Value = serde_json::from_slice(&out).expect("JSON");
@@ -197,7 +197,7 @@ impl Bereft {
         let each = report["workers"]["each"].as_array().expect("a list");
         assert_eq!(each.iter().filter_map(|one| one["losses"].as_u64()).sum::<u64>(), 1, "{each:#?}");
         assert!(self.workers.iter().all(|pid| !is_there(*pid)), "nobody is left");
-        (report, told)
+        (report, reported)
     }
 }
 
@@ -208,12 +208,12 @@ fn without_one(signal: &str, words: &[&str]) -> (Value, u64) {
     let came = || served(&server, "/delay");
     let load = ["--rate", "1200", "-z", "1h", &url];
     let mut bereft = Bereft::start(signal, &[words, &load[..]].concat(), came);
-    bereft.is_told();
+    bereft.is_reported();
     let before = came();
     wait_for("the others go on", || came() > before + 600);
     bereft.end();
-    let (report, told) = bereft.over();
-    assert_eq!(told, 0, "it is told once");
+    let (report, reported) = bereft.over();
+    assert_eq!(reported, 0, "it is told once");
     (report, came())
 }
 
@@ -276,7 +276,7 @@ fn what_a_killed_worker_had_in_flight_is_lost() {
         let url = server.url("/delay/3000");
         let came = || served(&server, "/delay");
         let mut bereft = Bereft::start("-KILL", &[words, &["--grace", "10s", &url]].concat(), came);
-        bereft.is_told();
+        bereft.is_reported();
         bereft.end();
         let (report, _) = bereft.over();
         let of = |name: &str| report["requests"][name].as_u64().expect("a number");
@@ -307,7 +307,7 @@ fn rows_go_on_when_slots_move() {
     );
     std::fs::write(&file, text).expect("a file");
     let mut bereft = Bereft::start("-KILL", &["--no-save", &file], || target.count());
-    bereft.is_told();
+    bereft.is_reported();
     let mut live = Value::Null;
     let mut look = |what: &str, holds: &dyn Fn(&Value) -> bool| {
         wait_for(what, || {
@@ -409,8 +409,8 @@ fn a_loss_that_nobody_makes_up_for() {
     // That it ends is what is asked for.
     let server = Served::start();
     let words = ["--on-worker-loss", "fail", "--rate", "1200", "-z", "1h", &server.url("/delay/1")];
-    let (_, told) = Bereft::start("-KILL", &words, || served(&server, "/delay")).over();
-    assert!(told <= 1, "it is told once, if it goes on for long enough");
+    let (_, reported) = Bereft::start("-KILL", &words, || served(&server, "/delay")).over();
+    assert!(reported <= 1, "it is told once, if it goes on for long enough");
 }
 
 /// One that stands still starts nothing when its lease is over, and nobody waits for it any longer.
@@ -504,7 +504,7 @@ fn what_workers_cannot_do() {
 
 /// What is no ring is said with what a ring is; a place for rings needs something to be kept.
 #[test]
-fn rings_that_are_none() {
+fn journals_that_are_none() {
     let folder = std::env::temp_dir().join(format!("onrush-no-ring-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
     std::fs::write(folder.join("head"), b"something else").expect("a file");

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::binary::{onrush, report, text};
-use super::rings::{imported_at_end, rings_of_workers};
+use super::journals::{imported_at_end, journals_of_workers};
 use super::scene::{LEADER, RATE, Scene, TOKEN, started_by};
 use super::target::Truth;
 use super::{of_workers, started};
@@ -32,10 +32,10 @@ fn is_accounted_for(report: &Value, came: u64) -> i64 {
 fn a_change_that_comes_late() {
     let mut scene = Scene::begun("changed-late", 3, SECONDS, &["--web"]);
     scene.net.cut_from(LEADER, &scene.bus_address());
-    let mut asked = onrush(&["ctl", "rate", &format!("{CHANGED}/s")]);
-    asked.env("ONRUSH_WEB_TOKEN", TOKEN);
-    let asked = scene.net.on(LEADER, &asked).output().expect("it starts");
-    assert!(asked.status.success(), "{asked:?}");
+    let mut requested = onrush(&["ctl", "rate", &format!("{CHANGED}/s")]);
+    requested.env("ONRUSH_WEB_TOKEN", TOKEN);
+    let requested = scene.net.on(LEADER, &requested).output().expect("it starts");
+    assert!(requested.status.success(), "{requested:?}");
     // From the change on that holds in about two seconds, and while workers still have their leases.
     sleep(Duration::from_millis(3_800));
     scene.net.mend_to(LEADER, &scene.bus_address());
@@ -49,7 +49,7 @@ fn a_change_that_comes_late() {
     // What was slowed down late has started more.
     assert!(otherwise > 0 && (0.2..10.0).contains(&late), "{otherwise} after {late} s: {:#}", report["workers"]);
     assert_eq!(truth.of, started_by(&report));
-    let imported = imported_at_end(&rings_of_workers(&scene));
+    let imported = imported_at_end(&journals_of_workers(&scene));
     assert_eq!(is_accounted_for(&imported, came), otherwise);
     for name in ["undelivered", "otherwise", "changed_late_s"] {
         assert_eq!(imported["workers"][name], report["workers"][name], "{name}");

@@ -91,8 +91,8 @@ fn a_leader_that_stands_still_for_eight_seconds() {
     assert!(judged.undelivered <= (still.as_secs() + 1 + 3) * RATE, "{} after {still:?}", judged.undelivered);
     // Each worker says why it starts nothing, once.
     for worker in 0..3 {
-        let told = scene.told(worker);
-        assert_eq!(told.matches("whoever leads does not answer").count(), 1, "{told}");
+        let reported = scene.reported(worker);
+        assert_eq!(reported.matches("whoever leads does not answer").count(), 1, "{reported}");
     }
 }
 

@@ -92,7 +92,7 @@ fn four_machines_hold_together() {
 
 /// A machine that is lost takes its connections with it: they are told, and the others hold theirs.
 #[test]
-fn a_worker_that_is_killed_is_told() {
+fn a_worker_that_is_killed_is_reported() {
     let mut scene = Scene::prepared();
     let child = scene.holds(4_000, &["--hold", "12s"]);
     wait_for("all are open", || scene.open() == 4_000);
@@ -110,7 +110,7 @@ fn a_worker_that_is_killed_is_told() {
 
 /// What was being opened when a machine is lost is unknown too: each connection is in the report once.
 #[test]
-fn a_worker_that_is_killed_while_it_opens_is_told() {
+fn a_worker_that_is_killed_while_it_opens_is_reported() {
     let mut scene = Scene::prepared();
     let child = scene.holds(4_000, &["--ramp", "800/s", "--hold", "3s"]);
     wait_for("some are open", || scene.open() > 1_200);

@@ -8,14 +8,14 @@ mod authority;
 #[path = "../binary/mod.rs"]
 mod binary;
 mod bus;
+mod bus_benchmark;
 mod changes;
-mod crowd;
 mod faults;
 mod folder;
 mod held;
+mod journals;
 mod net;
 mod own_bus;
-mod rings;
 mod scene;
 #[path = "../seen/mod.rs"]
 mod seen;
@@ -95,12 +95,12 @@ fn three_do_what_one_does_and_stay() {
 /// Something happens to somebody when a load has begun: the report, and what the target saw.
 fn with(bus: &mut NatsServer, words: &[&str], happens: impl FnOnce(&mut NatsServer, &mut Vec<Worker>)) -> (Value, u64) {
     let (site, server) = (bus.site("faults"), Served::start());
-    let mut crew = workers(&site, 3);
+    let mut processes = workers(&site, 3);
     let url = server.url("/delay/2");
     let all = [&["--output", "json", "--cluster", &site, "--workers", "3"], words, &[&url]].concat();
     let leads = onrush(&all).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     wait_for("the load begins", || server_count(&server) > 300);
-    happens(bus, &mut crew);
+    happens(bus, &mut processes);
     let done = leads.wait_with_output().expect("it ends");
     assert!(matches!(done.status.code(), Some(0 | 1)), "{done:?}");
     (report(&done), server_count(&server))
@@ -109,7 +109,7 @@ fn with(bus: &mut NatsServer, words: &[&str], happens: impl FnOnce(&mut NatsServ
 #[test]
 fn a_worker_that_is_killed() {
     let mut bus = NatsServer::start(&[]);
-    let (report, really) = with(&mut bus, &["--rate", "300", "-z", "16s"], |_, crew| drop(crew.pop()));
+    let (report, really) = with(&mut bus, &["--rate", "300", "-z", "16s"], |_, processes| drop(processes.pop()));
     let started = started(&report);
     let (undelivered, unknown) = (of_workers(&report, "undelivered"), of_workers(&report, "unknown"));
     let all = started + undelivered + unknown;

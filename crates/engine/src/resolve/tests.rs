@@ -1,7 +1,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use plan::{Draft, Flags, HoldFlags, Reach, Tool, ToolRun};
+use plan::{Draft, Flags, HoldFlags, TargetPolicy, Tool, ToolRun};
 
 use super::*;
 
@@ -94,7 +94,7 @@ fn nobody_is_loaded_by_mistake() {
         ("--to", of_flags(&Flags { to: some("127.0.0.1:80,93.184.216.34:80"), ..flags("http://127.0.0.1/") })),
         ("TLS", of_flags(&flags("https://site.example/"))),
         ("WebSocket", of_flags(&flags("wss://site.example/"))),
-        ("TCP", of_flags(&Flags { data: some("x"), no_answer: true, ..flags("tcp://site.example:9") })),
+        ("TCP", of_flags(&Flags { data: some("x"), no_response: true, ..flags("tcp://site.example:9") })),
         ("HTTP/2", of_flags(&Flags { http2: true, ..flags("http://site.example/") })),
         ("a high rate", of_flags(&Flags { rate: some("101"), ..slow.clone() })),
         ("many connections", of_flags(&Flags { connections: some("51"), ..slow.clone() })),
@@ -193,5 +193,5 @@ fn who_is_near_or_was_named_is_loaded() {
     let socket = of_flags(&Flags { unix_socket: some("/run/x"), ..flags("http://site.example/") });
     assert!(Net::new(&[FAR]).resolve(&socket).is_ok());
     let consented: Arc<[String]> = ["site.example".to_owned()].into();
-    assert_eq!(of_flags(&named("site.example")).reach, Reach::Near(consented));
+    assert_eq!(of_flags(&named("site.example")).reach, TargetPolicy::Near(consented));
 }

@@ -123,11 +123,11 @@ fn several_runs_of_each_side_are_one() {
 
 #[test]
 fn plans_targets_and_stalls_are_those_of_all_runs() {
-    let made = |plan: &str, target: &str, spoiled: &[&str]| {
+    let made = |plan: &str, target: &str, unreliable: &[&str]| {
         let mut report = report(|_| 100.0, |_| 20.0);
         report["about"] = json!({"plan": plan, "plan_zh": plan});
         report["target"] = json!({"url": target});
-        report["times"]["succeeded"]["response_time"]["spoiled"] = json!(spoiled);
+        report["times"]["succeeded"]["response_time"]["spoiled"] = json!(unreliable);
         report
     };
     let (one, other, third) = (

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Body, CallWish, Draft, TIMEOUT_DEFAULT, TalkWish, flag_of};
+use super::{Body, CallOptions, Draft, MessagingOptions, TIMEOUT_DEFAULT, flag_of};
 use crate::curl_url::{CurlUrl, Fault};
 use crate::header::is_token;
 use crate::redirect::{Content, Field};
@@ -25,9 +25,9 @@ pub struct Request {
     /// Before each exchange.
     pub pause: Duration,
     /// Of WebSocket and TCP.
-    pub talk: TalkWish,
+    pub talk: MessagingOptions,
     /// Of gRPC.
-    pub call: CallWish,
+    pub call: CallOptions,
 }
 
 impl Request {
@@ -35,7 +35,7 @@ impl Request {
     pub(super) fn refuse_talk(&self) -> Result<(), PlanError> {
         let random = matches!(self.body, Some(Body::Random { .. })).then_some("--data-bytes");
         let flag = self.talk.of_websocket().or(random).or(self.talk.end.as_ref().map(flag_of));
-        flag.map_or(Ok(()), |flag| Err(PlanError::Needs { flag, needed: Need::Talk }))
+        flag.map_or(Ok(()), |flag| Err(PlanError::ResponseNeeds { flag, needed: Need::Talk }))
     }
 
     pub(super) fn timeout(&self) -> Result<Duration, PlanError> {

@@ -59,7 +59,7 @@ fn verdict(report: &Value, page: &mut Markup) {
 
 fn tiles(report: &Value, page: &mut Markup) {
     let of = |path: &str| count(whole(report, path));
-    let asked = whole(report, "/plan/connections");
+    let requested = whole(report, "/plan/connections");
     let each = |path: &str| {
         let (now, before) = (number(report, "/memory/resident_bytes"), number(report, "/memory/resident_bytes_before"));
         let open = number(report, path).filter(|open| *open > 0.0)?;
@@ -67,7 +67,7 @@ fn tiles(report: &Value, page: &mut Markup) {
     };
     let p99 = number(report, "/times/response_time/p99_ns").map_or("–".to_owned(), time);
     let all = [
-        (page.pick("Open at most", "最多同时打开"), of("/connections/most_open"), format!("/ {}", count(asked))),
+        (page.pick("Open at most", "最多同时打开"), of("/connections/most_open"), format!("/ {}", count(requested))),
         (page.pick("Open at the end", "结束时打开"), of("/connections/open_when_closing"), String::new()),
         (page.pick("Failed", "失败"), of("/connections/failed"), String::new()),
         (page.pick("Lost", "断开"), of("/connections/lost"), String::new()),

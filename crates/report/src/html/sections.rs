@@ -123,9 +123,9 @@ fn thresholds(report: &Value, page: &mut Markup) {
 }
 
 fn tiles(report: &Value, page: &mut Markup) {
-    let asked = number(report, "/asked_per_s").map(|asked| match page.pick("en", "zh") {
-        "en" => format!("of {} requested", rate(asked)),
-        _ => format!("计划 {}", rate(asked)),
+    let requested = number(report, "/asked_per_s").map(|requested| match page.pick("en", "zh") {
+        "en" => format!("of {} requested", rate(requested)),
+        _ => format!("计划 {}", rate(requested)),
     });
     let done = number(report, "/requests_per_s");
     let at = |name: &str| shown(&report["times"]["succeeded"]["response_time"], name);
@@ -133,7 +133,7 @@ fn tiles(report: &Value, page: &mut Markup) {
     let started = whole(report, "/requests/started") + whole(report, "/requests/carried");
     let cut = whole(report, "/requests/cut");
     let all = [
-        (page.pick("Requests/s", "QPS"), in_rate(done), asked.unwrap_or_default()),
+        (page.pick("Requests/s", "QPS"), in_rate(done), requested.unwrap_or_default()),
         (
             page.pick("Succeeded", "成功率"),
             percent(succeeded, started - cut.min(started)),
@@ -194,8 +194,8 @@ fn requests(report: &Value, page: &mut Markup) {
 /// A time of a distribution, with what was given up: `≥` where it is only known to be at least that, `!` where stalls of the generator
 /// made it longer.
 fn shown(times: &Value, key: &str) -> String {
-    let given_up = &times["with_given_up"];
-    let whole = if given_up[key].is_number() { given_up } else { times };
+    let incomplete = &times["with_given_up"];
+    let whole = if incomplete[key].is_number() { incomplete } else { times };
     let name = key.trim_end_matches("_ns");
     let has = |list: &str| whole[list].as_array().is_some_and(|names| names.iter().any(|one| one == name));
     let (least, mark) = (if has("at_least") { "≥ " } else { "" }, if has("spoiled") { "!" } else { "" });

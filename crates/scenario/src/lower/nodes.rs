@@ -2,16 +2,16 @@
 
 use plan::{Choice, Meeting, Node, Step as PlanStep, Target, Transaction};
 
-use super::Making;
-use super::meetings::Meetings;
-use super::requests::Part;
+use super::DynamicParts;
+use super::barriers::Meetings;
+use super::requests::PreparedPart;
 use super::talks::Turn;
+use crate::diagnostic::Fault;
 use crate::file::{Action, Expression, Step, Talk};
-use crate::mistake::Fault;
 
 /// What the program of one scenario is made of.
 pub(super) struct Nodes<'m, 'a> {
-    making: &'m mut Making<'a>,
+    making: &'m mut DynamicParts<'a>,
     meetings: &'m mut Meetings,
     steps: Vec<PlanStep>,
     targets: Vec<(Target, Opening)>,
@@ -22,7 +22,7 @@ pub(super) struct Nodes<'m, 'a> {
 type Opening = Option<(Vec<(String, Vec<u8>)>, Vec<String>)>;
 
 impl<'m, 'a> Nodes<'m, 'a> {
-    pub(super) fn new(making: &'m mut Making<'a>, meetings: &'m mut Meetings) -> Self {
+    pub(super) fn new(making: &'m mut DynamicParts<'a>, meetings: &'m mut Meetings) -> Self {
         Self { making, meetings, steps: Vec::new(), targets: Vec::new(), transactions: Vec::new() }
     }
 
@@ -97,8 +97,8 @@ impl<'m, 'a> Nodes<'m, 'a> {
         self.add(step, part)
     }
 
-    fn add(&mut self, step: &Step, part: Result<Part, Fault>) -> Option<usize> {
-        let (target, mut made) = self.making.told(step.at, part)?;
+    fn add(&mut self, step: &Step, part: Result<PreparedPart, Fault>) -> Option<usize> {
+        let (target, mut made) = self.making.reported(step.at, part)?;
         let opening = made.talk.as_ref().map(|talk| (made.request.headers.clone(), talk.subprotocols.clone()));
         made.target = self.target(target, opening);
         self.steps.push(made);

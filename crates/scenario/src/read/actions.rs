@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use plan::{PARALLEL_MAX, PlanError, ROUNDS_MAX, Think, USERS_MAX, parse_count, parse_duration};
 
+use crate::diagnostic::{Fault, Given, LoopWord, Things, Wanted};
 use crate::file::{Action, Choice, Meet, Name};
-use crate::mistake::{Fault, Given, LoopWord, Things, Wanted};
+use crate::keys::{CHOICE, MEET, Object, STEP, verb_of};
 use crate::reader::{Fields, Read, Reader};
-use crate::shape::{CHOICE, MEET, Object, STEP, verb_of};
 use crate::tree::Node;
 
 /// The most ways of one choice.
@@ -147,7 +147,7 @@ pub(crate) fn verb_name(action: &Action) -> &'static str {
     match action {
         Action::Request(_) => "request",
         Action::Call(_) => "grpc",
-        Action::Talk(talk) if talk.answers.is_some() => "tcp",
+        Action::Talk(talk) if talk.responses.is_some() => "tcp",
         Action::Talk(_) => "websocket",
         Action::Send(_) => "send",
         Action::Receive(_) => "receive",

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use encoding_rs::GBK;
 
+use crate::diagnostic::{Fault, Things, shortened};
 use crate::file::{AtEnd, DataFormat, DataSet, Encoding, Name, RowPick, RowShare};
-use crate::mistake::{Fault, Things, shortened};
+use crate::keys::{DATA, DATA_FORMATS, ENCODINGS};
 use crate::reader::{Fields, Read, Reader};
-use crate::shape::{DATA, DATA_FORMATS, ENCODINGS};
 use crate::tree::{Node, Value};
 
 /// So much of a data file is read for the names of its columns.

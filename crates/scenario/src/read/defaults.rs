@@ -4,8 +4,8 @@ use plan::Flags;
 
 use super::{expects, requests, steps};
 use crate::file::Defaults;
+use crate::keys::{DEFAULTS, Kind};
 use crate::reader::{Fields, Read, Reader};
-use crate::shape::{DEFAULTS, Kind};
 use crate::tree::Node;
 
 /// Where the text of a key goes.

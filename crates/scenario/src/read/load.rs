@@ -7,10 +7,10 @@ use plan::{
     parse_user_stages,
 };
 
+use crate::diagnostic::{Fault, Things, Wanted};
 use crate::file::{Amount, Iterations, Load};
-use crate::mistake::{Fault, Things, Wanted};
+use crate::keys::LOAD;
 use crate::reader::{Fields, Read, Reader};
-use crate::shape::LOAD;
 use crate::tree::{Node, Value};
 
 /// The most iterations of a load: starts are counted in 64 bits, and so are twice as many.
@@ -79,7 +79,7 @@ fn belongings(reader: &mut Reader<'_>, fields: &Fields<'_>, is_rate: bool, is_st
         faults.extend(conflicts(of_users, "rate"));
     } else {
         let given = fields.given(of_rates).into_iter();
-        faults.extend(given.map(|key| (fields.place(key), Fault::Needs { key, needed: "rate" })));
+        faults.extend(given.map(|key| (fields.place(key), Fault::ResponseNeeds { key, needed: "rate" })));
     }
     if is_staged && !is_rate {
         faults.extend(conflicts(&["for", "ramp", "rendezvous"], "users: [...]"));

@@ -3,10 +3,10 @@
 use plan::{DEPTH_MAX, OnFailure};
 
 use super::{actions, requests, talks};
+use crate::diagnostic::{Fault, Given, SyntaxFault, Things, Wanted};
 use crate::file::{Action, Step};
-use crate::mistake::{Fault, Given, SyntaxFault, Things, Wanted};
+use crate::keys::{Object, STEPS, verb_of};
 use crate::reader::{Fields, Read, Reader, meant};
-use crate::shape::{Object, STEPS, verb_of};
 use crate::tree::{Key, Node, Value};
 
 /// The most steps of one list.

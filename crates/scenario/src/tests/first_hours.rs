@@ -34,7 +34,7 @@ fn what_stands_behind_an_unknown_key_is_looked_at_too() {
 }
 
 #[test]
-fn a_key_in_another_place_is_told_its_own() {
+fn a_key_in_another_place_is_reported_its_own() {
     for (text, part) in [
         ("users: 5\nscenarios: {a: {load: {users: 1, for: 1s}, steps: [{get: http://a/}]}}", "it belongs under 'load'"),
         ("scenarios: {a: {load: {users: 1, for: 1s, think: 1s}, steps: [{get: http://a/}]}}", "it belongs into a step"),
@@ -87,9 +87,9 @@ fn signs_that_are_not_those_of_yaml_are_named_where_they_stand() {
         (format!("target: http://a\n{load}      - {{get: /, name: ‘x}}\n\t- x\n"), "7:1:", '\t'),
     ] {
         let said = lines(&text);
-        let told =
+        let reported =
             said.iter().any(|line| line.starts_with(place) && (sign == '\t' || line.contains(&format!("'{sign}'"))));
-        assert!(told, "{text}: {said:#?}");
+        assert!(reported, "{text}: {said:#?}");
     }
     // Texts, quoted texts and comments may have them.
     for steps in [

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use plan::{
-    Arrivals, Filling, Function, OnFailure, PatternPart, RateStage, SlotPlace, TakeFrom, Think, UserShape, UserStage,
-    Which,
+    Arrivals, ExtractFrom, Filling, Function, OnFailure, PatternPart, RateStage, SlotPlace, Think, UserShape,
+    UserStage, Which,
 };
 
 use super::*;
@@ -52,9 +52,9 @@ fn the_shop_means_what_its_page_says() {
     let Action::Repeat { least: 1, most: 5, steps: rounds } = &steps[0].action else { panic!("a repetition") };
     assert_eq!(rounds[0].name, "/items/{id}");
     let takes = &request(&rounds[0]).take;
-    let from: Vec<&TakeFrom> = takes.iter().map(|take| &take.from).collect();
-    let (json, regex) = (TakeFrom::Json("$.price".to_owned()), TakeFrom::Regex("href=\"([^\"]+)\"".to_owned()));
-    assert_eq!(from, [&json, &regex, &TakeFrom::Header("ETag".to_owned())]);
+    let from: Vec<&ExtractFrom> = takes.iter().map(|take| &take.from).collect();
+    let (json, regex) = (ExtractFrom::Json("$.price".to_owned()), ExtractFrom::Regex("href=\"([^\"]+)\"".to_owned()));
+    assert_eq!(from, [&json, &regex, &ExtractFrom::Header("ETag".to_owned())]);
     assert!(
         matches!(rounds[1].action, Action::Think(Think::Uniform(least, most)) if (least, most) == (secs(1), secs(3)))
     );
@@ -67,7 +67,7 @@ fn the_shop_means_what_its_page_says() {
     let feed = &file.scenarios[1];
     assert_eq!((feed.begin, feed.connections), (secs(30), Some(1_000)));
     assert!(matches!(&feed.steps[0].action, Action::Call(call) if call.messages.len() == 1));
-    assert!(matches!(&feed.steps[1].action, Action::Talk(talk) if talk.steps.len() == 2 && talk.answers.is_none()));
+    assert!(matches!(&feed.steps[1].action, Action::Talk(talk) if talk.steps.len() == 2 && talk.responses.is_none()));
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn think_times_failures_and_takes() {
         "[{get: /, take: {a: 'css input[name=csrf] @value', b: 'css a[href=\"x@y\"]', c: {json: $.x, which: 3}, d: {regex: x, which: random, default: 5}}}]",
     );
     let takes = &request(&all[0]).take;
-    let css = |selector: &str, attribute: Option<&str>| TakeFrom::Css {
+    let css = |selector: &str, attribute: Option<&str>| ExtractFrom::Css {
         selector: selector.to_owned(),
         attribute: attribute.map(str::to_owned),
     };
@@ -284,7 +284,7 @@ fn at_most_a_hundred_mistakes_are_kept_and_the_others_counted() {
 }
 
 #[test]
-fn bounds_are_told() {
+fn bounds_are_reported() {
     let large = format!("# {}\n", "x".repeat(FILE_BYTES_MAX));
     assert!(wrong(&large)[0].contains("more than 4194304 bytes"));
     let many = "{get: /}, ".repeat(10_001);
@@ -294,7 +294,7 @@ fn bounds_are_told() {
 }
 
 #[test]
-fn files_that_cannot_be_read_are_told() {
+fn files_that_cannot_be_read_are_reported() {
     let folder = std::env::temp_dir().join(format!("onrush-scenario-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
     let fault = |path: &Path| read(path).expect_err("a mistake").all.remove(0).fault;

@@ -94,7 +94,7 @@ fn time_lets_them_go_on_and_who_is_late_passes() {
         let service = history.total.class(Class::Succeeded);
         let service = service.of(Measure::Service);
         assert!(service.max() > Some(8_500_000), "{threads}: {:?}", service.max());
-        let first = history.told.rows.iter().find(|row| row.started > 0).map(|row| (row.from, row.to));
+        let first = history.reported.rows.iter().find(|row| row.started > 0).map(|row| (row.from, row.to));
         assert!(first.is_some_and(|(from, to)| from <= Nanos(2 * SECOND) && Nanos(2 * SECOND) <= to), "{first:?}");
     }
 }
@@ -221,8 +221,8 @@ fn the_end_of_a_load_ends_all_waiting() {
             plan::Load::Closed { users: 8, shape, requests: None, duration: Some(Duration::from_secs(2)) };
         let history =
             run(plan, vec![meeting(100, None), Meeting { name: "start".to_owned(), ..meeting(7, None) }], threads);
-        let [started, asked, stopped] = [0, 1, 2].map(|step| answered(&history, step));
-        assert_eq!((started, asked, stopped), (7, 7, 7), "{threads}");
+        let [started, requested, stopped] = [0, 1, 2].map(|step| answered(&history, step));
+        assert_eq!((started, requested, stopped), (7, 7, 7), "{threads}");
         assert!(history.wall < Nanos(2 * SECOND + SECOND / 5), "{threads}: {:?}", history.wall);
         assert_eq!(history.met[0], met(100, 0, 0, 0)[0], "{threads}");
         assert_eq!(history.met[1].full, 1, "{threads}");

@@ -1,0 +1,265 @@
+//! Where users of a run wait for each other in the middle of their programs, whichever shards they are on.
+//!
+//! The shard whose user arrives last releases a round, and names the instant at which all go on; it wakes the others. So nobody has
+//! to listen for a meeting to be released, and a report that is not read holds up nobody. A meeting is a step by itself: its lock is
+//! on the path of no exchange.
+
+mod barrier;
+mod remote_barriers;
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock};
+
+use driver::Waker;
+use pacing::Nanos;
+use plan::Meeting;
+
+pub(crate) use barrier::Arrival;
+use barrier::{Barrier, Rounds};
+pub use remote_barriers::Release;
+pub(crate) use remote_barriers::RemoteBarriers;
+
+/// What is told of users that wait for those of other parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BarrierEvent {
+    /// One more waits at a meeting.
+    Arrived { meeting: u32, at: Nanos },
+    /// Who has this ticket waits there no longer.
+    Withdrawn { meeting: u32, ticket: u64 },
+    /// All users that are here wait, and no more will come: so it was after so many releases.
+    Stuck { received: u64 },
+}
+
+/// Tells it, in its order.
+pub(crate) type Tell = Box<dyn Fn(BarrierEvent) + Send + Sync>;
+
+/// Releases of a meeting that are remembered: who has not gone on with the first of them goes on with a later one.
+const RELEASES_MAX: usize = 64;
+
+/// What became of the rounds of a meeting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Met {
+    /// What it is called.
+    pub name: String,
+    /// How many users make a round.
+    pub users: u64,
+    /// Rounds whose last user arrived.
+    pub full: u64,
+    /// Rounds that went on with fewer users, because their time was over.
+    pub by_time: u64,
+    /// Rounds that went on with fewer users, because nobody was left who could come.
+    pub short: u64,
+}
+
+/// The meetings of a run.
+pub(crate) struct Meetings {
+    meetings: Vec<Meeting>,
+    /// How often something was released that users of each party wait for.
+    news: Box<[AtomicU64]>,
+    inner: Mutex<Inner>,
+    /// Users of other parts of the load come too, and whoever puts all of them together says when they go on.
+    remote: OnceLock<Tell>,
+}
+
+struct Inner {
+    gates: Vec<Barrier>,
+    /// The same of users that others wait for too.
+    tickets: Vec<Tickets>,
+    /// Releases that were heard of.
+    received: u64,
+    /// The scenarios with meetings on the shards that play them.
+    parties: Vec<Participant>,
+}
+
+/// Users of a part that wait for those of others.
+#[derive(Default)]
+struct Tickets {
+    given: u64,
+    /// The last tickets that go on, with their instants.
+    released: VecDeque<(u64, Nanos)>,
+}
+
+#[derive(Default)]
+struct Participant {
+    /// None before it plays.
+    waker: Option<Waker>,
+    /// All of its users wait, and no more of them will come.
+    is_stuck: bool,
+    /// Its load is over.
+    is_over: bool,
+}
+
+impl Meetings {
+    /// Of so many parties: scenarios with meetings on shards.
+    pub(crate) fn new(meetings: &[Meeting], parties: usize) -> Self {
+        let gate = |meeting: &Meeting| Barrier::new(meeting.users, meeting.within.map(Nanos::from));
+        let gates = meetings.iter().map(gate).collect();
+        let tickets = meetings.iter().map(|_| Tickets::default()).collect();
+        let parties_of = (0..parties).map(|_| Participant::default()).collect();
+        let inner = Inner { gates, tickets, received: 0, parties: parties_of };
+        let news = (0..parties).map(|_| AtomicU64::new(0)).collect();
+        Self { meetings: meetings.to_vec(), news, inner: Mutex::new(inner), remote: OnceLock::new() }
+    }
+
+    /// They are those of a part: whoever puts all parts together hears who comes, and says who goes on.
+    pub(crate) fn are_of_part(&self, tell: Tell) {
+        // Each shard would say so.
+        let _ = self.remote.set(tell);
+    }
+
+    /// Who hears of users that wait for those of other parts.
+    fn remote(&self, meeting: u32) -> Option<&Tell> {
+        self.remote.get().filter(|_| self.meetings[meeting as usize].users > 1)
+    }
+
+    /// Users up to a ticket go on, or none of this part: so many releases there were by then.
+    pub(crate) fn hear(&self, meeting: usize, upto: Option<u64>, at: Nanos, total: u64) {
+        let mut inner = self.inner();
+        let Inner { tickets, received, parties, .. } = &mut *inner;
+        if total <= *received {
+            return;
+        }
+        *received = total;
+        if let (Some(tickets), Some(upto)) = (tickets.get_mut(meeting), upto) {
+            tickets.released.push_back((upto, at));
+            if tickets.released.len() > RELEASES_MAX {
+                tickets.released.pop_front();
+            }
+        }
+        parties.iter_mut().enumerate().for_each(|(number, party)| self.tell(party, number));
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().expect("no holder of the lock panics")
+    }
+
+    /// A party begins to play.
+    pub(crate) fn join(&self, party: usize, waker: Waker) {
+        self.inner().parties[party].waker = Some(waker);
+    }
+
+    /// It changes when something was released that users of a party wait for.
+    #[inline]
+    pub(crate) fn news(&self, party: usize) -> u64 {
+        self.news[party].load(Ordering::Relaxed)
+    }
+
+    /// Does something with a gate; parties that something was released for are told.
+    fn at_gate<T>(&self, meeting: u32, act: impl FnOnce(&mut Barrier, &mut dyn FnMut(usize)) -> T) -> T {
+        let mut inner = self.inner();
+        let Inner { gates, parties, .. } = &mut *inner;
+        act(&mut gates[meeting as usize], &mut |party| self.tell(&mut parties[party], party))
+    }
+
+    fn tell(&self, party: &mut Participant, number: usize) {
+        party.is_stuck = false;
+        self.news[number].fetch_add(1, Ordering::Relaxed);
+        party.waker.iter().for_each(Waker::wake);
+    }
+
+    /// A user of a party arrives, whose last round was that one.
+    pub(crate) fn arrive(&self, meeting: u32, party: usize, last: u64, now: Nanos) -> Arrival {
+        if let Some(tell) = self.remote(meeting) {
+            let tickets = &mut self.inner().tickets[meeting as usize];
+            tickets.given += 1;
+            tell(BarrierEvent::Arrived { meeting, at: now });
+            return Arrival::Waits { round: tickets.given, until: Nanos::NEVER };
+        }
+        self.at_gate(meeting, |gate, mut tell| gate.arrive(party, last, now, &mut tell))
+    }
+
+    /// So many users of a party wait with a round: when it goes on, if that is known.
+    pub(crate) fn go_on(&self, meeting: u32, round: u64, users: u64, now: Nanos) -> Option<Nanos> {
+        if self.remote(meeting).is_some() {
+            let inner = self.inner();
+            let mut released = inner.tickets[meeting as usize].released.iter();
+            return released.find(|(upto, _)| *upto >= round).map(|(_, at)| *at);
+        }
+        self.at_gate(meeting, |gate, mut tell| gate.go_on(round, users, now, &mut tell))
+    }
+
+    /// They wait no longer: their load is over.
+    pub(crate) fn withdraw(&self, meeting: u32, party: usize, round: u64, users: u64) {
+        match self.remote(meeting) {
+            Some(tell) => tell(BarrierEvent::Withdrawn { meeting, ticket: round }),
+            None => self.at_gate(meeting, |gate, _| gate.withdraw(party, round, users)),
+        }
+    }
+
+    /// Whether all users of a party wait, and no more of them will come. Where that holds of all parties, whoever waits goes on.
+    /// `received`: the news that it knows; with others to come, it does not know whether its users still wait.
+    pub(crate) fn look(&self, party: usize, is_stuck: bool, received: u64, now: Nanos) {
+        let mut inner = self.inner();
+        if self.news(party) == received {
+            inner.parties[party].is_stuck = is_stuck;
+            self.look_who_could_come(&mut inner, now);
+        }
+    }
+
+    /// The load of a party is over.
+    pub(crate) fn leave(&self, party: usize, now: Nanos) {
+        let mut inner = self.inner();
+        inner.parties[party].is_over = true;
+        self.look_who_could_come(&mut inner, now);
+    }
+
+    fn look_who_could_come(&self, inner: &mut Inner, now: Nanos) {
+        let Inner { gates, parties, received, .. } = inner;
+        if parties.iter().all(|party| party.is_over || party.is_stuck) {
+            let mut tell = |party: usize| self.tell(&mut parties[party], party);
+            gates.iter_mut().for_each(|gate| gate.give_up_waiting(now, &mut tell));
+            if let Some(tell) = self.remote.get() {
+                tell(BarrierEvent::Stuck { received: *received });
+            }
+        }
+    }
+
+    /// What became of them.
+    pub(crate) fn met(&self) -> Vec<Met> {
+        let inner = self.inner();
+        let met = |(meeting, gate): (&Meeting, &Barrier)| {
+            let Rounds { full, by_time, short } = gate.rounds();
+            Met { name: meeting.name.clone(), users: meeting.users, full, by_time, short }
+        };
+        self.meetings.iter().zip(&inner.gates).map(met).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    /// Of a part: who comes is told, and who goes on is said elsewhere.
+    #[test]
+    fn users_of_a_part_wait_for_those_of_others() {
+        let meeting = |users| Meeting { name: "door".to_owned(), users, within: None };
+        let meetings = Meetings::new(&[meeting(1), meeting(5)], 2);
+        let (reports, reported) = channel();
+        meetings.are_of_part(Box::new(move |attended| reports.send(attended).expect("somebody hears")));
+        let at = Nanos::from_millis;
+        // One user waits for nobody.
+        assert!(matches!(meetings.arrive(0, 0, 0, at(1)), Arrival::Passes { round: 1, .. }));
+        let waits = |round| Arrival::Waits { round, until: Nanos::NEVER };
+        let tickets: Vec<Arrival> = [0, 1, 0].map(|party| meetings.arrive(1, party, 0, at(2))).to_vec();
+        assert_eq!(tickets, [1, 2, 3].map(waits));
+        assert_eq!(reported.try_iter().collect::<Vec<_>>(), [BarrierEvent::Arrived { meeting: 1, at: at(2) }; 3]);
+        assert_eq!([1, 2, 3].map(|ticket| meetings.go_on(1, ticket, 1, at(3))), [None; 3]);
+        let news = [0, 1].map(|party| meetings.news(party));
+        // Two of them go on; what comes again, or is older, is known.
+        meetings.hear(1, Some(2), at(500), 4);
+        meetings.hear(1, Some(3), at(400), 4);
+        assert_eq!([1, 2, 3].map(|ticket| meetings.go_on(1, ticket, 1, at(4))), [Some(at(500)), Some(at(500)), None]);
+        assert_eq!([0, 1].map(|party| meetings.news(party)), news.map(|news| news + 1));
+        // Another part went on: what is said of who could come is of after that.
+        meetings.hear(1, None, at(600), 5);
+        meetings.look(0, true, meetings.news(0), at(7));
+        assert!(reported.try_iter().next().is_none(), "another party may come");
+        meetings.look(1, true, meetings.news(1), at(7));
+        assert_eq!(reported.try_iter().next(), Some(BarrierEvent::Stuck { received: 5 }));
+        meetings.withdraw(1, 0, 3, 1);
+        assert_eq!(reported.try_iter().next(), Some(BarrierEvent::Withdrawn { meeting: 1, ticket: 3 }));
+    }
+}
