@@ -32,7 +32,7 @@ impl ExportOptions {
         let wait = args.wait.as_deref().map(|text| plan::parse_duration(FLAG, text)).transpose();
         let wait = wait.map_err(|error| of_plan(&error))?;
         if wait.is_some() && kinds.is_empty() {
-            return Err(of_plan(&PlanError::ResponseNeeds { flag: FLAG, needed: Need::Export }));
+            return Err(of_plan(&PlanError::Needs { flag: FLAG, needed: Need::Export }));
         }
         Ok(Self { kinds, wait })
     }

@@ -110,8 +110,8 @@ fn begun(args: &FindMaxArgs, language: Language) -> Result<Exit, String> {
             if args.on.is_some() {
                 return Err(language
                     .pick(
-                        "--on is for loads; of hold the connections are found",
-                        "--on 仅用于压测；hold 寻找的是连接数",
+                        "--vary is for loads; of hold the connections are found",
+                        "--vary 仅用于压测；hold 寻找的是连接数",
                     )
                     .to_owned());
             }
@@ -129,8 +129,8 @@ fn refuse(behind: &WrappedCommand, names: &[&'static str], language: Language) -
     match behind.given(names) {
         None => Ok(()),
         Some(name) => Err(language.pick(
-            format!("--{name} is for a single run; find-max makes many, and decides their load and their times (--goal, --from, --most, --budget)"),
-            format!("--{name} 仅用于单次运行；find-max 会进行多次运行，并自行决定负载和时长（--goal、--from、--most、--budget）"),
+            format!("--{name} is for a single run; find-max makes many, and decides their load and their times (--goal, --from, --max, --budget)"),
+            format!("--{name} 仅用于单次运行；find-max 会进行多次运行，并自行决定负载和时长（--goal、--from、--max、--budget）"),
         )),
     }
 }
@@ -150,8 +150,8 @@ fn of_load(args: &FindMaxArgs, run: &RunArgs, budget: Duration, language: Langua
         if wants_users == Some(true) && run.flags.connections.is_some() {
             return Err(language
                 .pick(
-                    "-c is what find-max --on users finds; --most sets the largest number",
-                    "-c 正是 find-max --on users 要找的；最大值用 --most 设置",
+                    "-c is what find-max --vary users finds; --max sets the largest number",
+                    "-c 正是 find-max --vary users 要找的；最大值用 --max 设置",
                 )
                 .to_owned());
         }
@@ -226,8 +226,8 @@ fn of_connections(args: &FindMaxArgs, hold: &HoldArgs, budget: Duration, languag
         None => Ok(usual),
     };
     let wrong = |error: PlanError| report::plan_error(&error, language);
-    let most = number("--most", &args.most, CONNECTIONS_MOST as f64).map_err(wrong)?;
-    let start = number("--from", &args.from, CONNECTIONS_FROM.min(most)).map_err(wrong)?;
+    let most = number("--max", &args.most, CONNECTIONS_MOST as f64).map_err(wrong)?;
+    let start = number("--start", &args.from, CONNECTIONS_FROM.min(most)).map_err(wrong)?;
     let settings = Settings {
         goals: goals.allowed(),
         budget,
@@ -258,14 +258,14 @@ fn of_connections(args: &FindMaxArgs, hold: &HoldArgs, budget: Duration, languag
 fn most_rate(args: &FindMaxArgs, language: Language) -> Result<f64, String> {
     match &args.most {
         None => Ok(RATE_MOST as f64),
-        Some(text) => rate("--most", text, language),
+        Some(text) => rate("--max", text, language),
     }
 }
 
 fn most_users(args: &FindMaxArgs, language: Language) -> Result<u64, String> {
     match &args.most {
         None => Ok(USERS_MOST),
-        Some(text) => parse_count("--most", text, 1, USERS_MAX).map_err(|error| report::plan_error(&error, language)),
+        Some(text) => parse_count("--max", text, 1, USERS_MAX).map_err(|error| report::plan_error(&error, language)),
     }
 }
 
@@ -293,7 +293,7 @@ fn settings(
             let start = match &args.from {
                 None => 1.0,
                 Some(text) => {
-                    let users = parse_count("--from", text, 1, USERS_MAX);
+                    let users = parse_count("--start", text, 1, USERS_MAX);
                     users.map_err(|error| report::plan_error(&error, language))? as f64
                 }
             };
@@ -301,14 +301,14 @@ fn settings(
         }
         false => {
             let most = most_rate(args, language)?;
-            let start = args.from.as_deref().map_or(Ok(RATE_FROM.min(most)), |text| rate("--from", text, language))?;
+            let start = args.from.as_deref().map_or(Ok(RATE_FROM.min(most)), |text| rate("--start", text, language))?;
             (start, RATE_LEAST.min(start), most)
         }
     };
     if start > most {
         return Err(language.pick(
-            format!("--from {start} is above --most {most}; lower it"),
-            format!("--from {start} 大于 --most {most}；请减小"),
+            format!("--start {start} is above --max {most}; lower it"),
+            format!("--start {start} 大于 --max {most}；请减小"),
         ));
     }
     let (goals, trials_max) = (goals.allowed(), trials_max(args, language)?);

@@ -20,13 +20,13 @@ pub(crate) fn journals(
     let home = match given {
         Some(_) if !is_on_bus => {
             let text = language.pick(
-                "--ring needs a bus of many machines, like --join nats://HOST:4222/NAME",
-                "--ring 需要多台机器共用的总线，如 --join nats://主机:4222/名称",
+                "--journal needs a bus of many machines, like --join nats://HOST:4222/NAME",
+                "--journal 需要多台机器共用的总线，如 --join nats://主机:4222/名称",
             );
             return Err((text.to_owned(), Exit::Usage));
         }
         Some("") => {
-            let text = language.pick("--ring wants a folder, or none", "--ring 需要一个目录，或 none");
+            let text = language.pick("--journal wants a folder, or none", "--journal 需要一个目录，或 none");
             return Err((text.to_owned(), Exit::Usage));
         }
         Some(NOWHERE) => None,
@@ -44,12 +44,12 @@ pub(crate) fn not_kept(path: &str, reason: Option<&str>, language: Language) -> 
     let place = if path.is_empty() { String::new() } else { format!("{path}{}", language.pick(": ", "：")) };
     match reason {
         Some(reason) => language.pick(
-            format!("what is told is not kept on this disk any more: {place}{reason}; the run goes on; make room there, or say another place with --ring DIR"),
-            format!("数据不再另存到本机磁盘：{place}{}；压测继续；请腾出空间，或用 --ring DIR 指定其他目录", report::in_chinese(reason)),
+            format!("what is told is not kept on this disk any more: {place}{reason}; the run goes on; make room there, or say another place with --journal DIR"),
+            format!("数据不再另存到本机磁盘：{place}{}；压测继续；请腾出空间，或用 --journal DIR 指定其他目录", report::in_chinese(reason)),
         ),
         None => language.pick(
-            format!("what is told is not kept on this disk any more: {place}it does not keep up; the run goes on; --ring DIR says another place"),
-            format!("数据不再另存到本机磁盘：{place}磁盘写入跟不上；压测继续；可用 --ring DIR 指定其他目录"),
+            format!("what is told is not kept on this disk any more: {place}it does not keep up; the run goes on; --journal DIR says another place"),
+            format!("数据不再另存到本机磁盘：{place}磁盘写入跟不上；压测继续；可用 --journal DIR 指定其他目录"),
         ),
     }
 }

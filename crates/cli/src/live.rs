@@ -257,8 +257,8 @@ impl<'a> Live<'a> {
             return;
         }
         output::note(self.view.language.pick(
-            "onrush: stopping: 95% of the requests of the last 30s failed; --persist goes on",
-            "onrush: 停止压测：最近 30s 有 95% 的请求失败；加上 --persist 可继续",
+            "onrush: stopping: 95% of the requests of the last 30s failed; --no-abort-on-failures goes on",
+            "onrush: 停止压测：最近 30s 有 95% 的请求失败；加上 --no-abort-on-failures 可继续",
         ));
         let texts = ("stopped: 95% of the last 30s failed", "停止：最近 30s 有 95% 失败");
         self.end_early(elapsed, "abort", (texts.0.to_owned(), texts.1.to_owned()));

@@ -63,7 +63,7 @@ const FROM_A_PAGE: [&str; 73] = [
     "until",
     "read-bytes",
     "length-prefix",
-    "no-answer",
+    "no-response",
     "ws-type",
     "ws-deflate",
     "subprotocol",
@@ -74,8 +74,8 @@ const FROM_A_PAGE: [&str; 73] = [
     "expect-header",
     "expect-json",
     "interval",
-    "i-may-load",
-    "persist",
+    "allow-host",
+    "no-abort-on-failures",
     "budget",
     "threshold",
     "strict",
@@ -87,7 +87,7 @@ const FROM_A_PAGE: [&str; 73] = [
     "only",
     "driver",
     "source-ip",
-    "to",
+    "connect-addresses",
     "resolve",
     "connect-to",
     "shuffle",
@@ -95,7 +95,7 @@ const FROM_A_PAGE: [&str; 73] = [
 ];
 
 /// What may lead the requests of a file to somebody whom the file does not name, or let others read them.
-const LEADS_ELSEWHERE: [&str; 6] = ["var", "resolve", "connect-to", "to", "insecure", "host"];
+const LEADS_ELSEWHERE: [&str; 6] = ["var", "resolve", "connect-to", "connect-addresses", "insecure", "host"];
 
 /// Serves the page until somebody ends the program.
 pub(crate) fn page(args: &WatchArgs) -> Exit {

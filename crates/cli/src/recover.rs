@@ -1,4 +1,4 @@
-//! `onrush import`: a run that is over, put together from what its workers, and whoever led it, kept on their disks.
+//! `onrush recover`: a run that is over, put together from what its workers, and whoever led it, kept on their disks.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -21,7 +21,7 @@ use crate::run_settings::RunSettings;
 use crate::run_url::{Load, Prepared};
 use crate::{machine, output};
 
-/// `onrush import RING...`.
+/// `onrush recover RING...`.
 pub(crate) fn import(journals: &[String], args: &RunArgs) -> Exit {
     let load = Load::new(&args.view);
     let made = load.settings(args).and_then(|settings| {

@@ -30,7 +30,7 @@ impl Tracing {
         let Some(path) = args.log.clone() else {
             let without = [("--log-only", args.log_only.is_some()), ("--log-share", args.log_share.is_some())];
             return match without.into_iter().find(|(_, is_given)| *is_given) {
-                Some((flag, _)) => Err(PlanError::ResponseNeeds { flag, needed: Need::Log }),
+                Some((flag, _)) => Err(PlanError::Needs { flag, needed: Need::Log }),
                 None => Ok(Self { slowest, log: None }),
             };
         };

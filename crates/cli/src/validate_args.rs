@@ -79,5 +79,5 @@ pub(crate) fn reported(args: &RunArgs) -> Option<&'static str> {
 pub(crate) fn needs_file(args: &RunArgs) -> Option<PlanError> {
     let given = [("--var", !args.vars.is_empty()), ("--only", !args.only.is_empty())];
     let flag = given.into_iter().find(|(_, is_given)| *is_given);
-    flag.map(|(flag, _)| PlanError::ResponseNeeds { flag, needed: Need::File })
+    flag.map(|(flag, _)| PlanError::Needs { flag, needed: Need::File })
 }

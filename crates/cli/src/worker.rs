@@ -341,8 +341,8 @@ fn refused(refusal: &Refusal, language: Language) -> String {
             "取到的不是所公布的计划：哈希不符".to_owned(),
         ),
         Refusal::Target { target, allowed } => language.pick(
-            format!("it may not load {target}, only {allowed}; start it with --allow {target} if it should"),
-            format!("不允许压测 {target}，只允许 {allowed}；如需允许，请加上 --allow {target}"),
+            format!("it may not load {target}, only {allowed}; start it with --allow-host {target} if it should"),
+            format!("不允许压测 {target}，只允许 {allowed}；如需允许，请加上 --allow-host {target}"),
         ),
         Refusal::Clock => language
             .pick("it got too few answers to tell the time".to_owned(), "收到的应答太少，无法校准时间".to_owned()),

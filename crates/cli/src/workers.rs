@@ -90,7 +90,7 @@ fn is_alone(engine: &EngineArgs, language: Language) -> Result<bool, (String, Ex
     let given =
         [("--on-worker-loss", engine.on_worker_loss.is_some()), ("--min-workers", engine.min_workers.is_some())];
     if engine.journal.is_some() && engine.cluster.is_none() {
-        let text = language.pick("--ring needs --cluster", "--ring 需要同时给出 --cluster");
+        let text = language.pick("--journal needs --cluster", "--journal 需要同时给出 --cluster");
         return Err((text.to_owned(), Exit::Usage));
     }
     if engine.ssh.is_some() && engine.hosts.is_none() {
@@ -361,7 +361,7 @@ impl LocalWorkers {
         engine: &EngineArgs,
         language: Language,
     ) -> Result<(), (String, Exit)> {
-        let mut flags: Vec<String> = allow.iter().map(|host| format!("--allow={host}")).collect();
+        let mut flags: Vec<String> = allow.iter().map(|host| format!("--allow-host={host}")).collect();
         flags.push("--quiet".to_owned());
         let values = [("--threads", engine.threads.as_deref()), ("--driver", engine.driver.name())];
         for (flag, value) in values {
@@ -413,7 +413,7 @@ fn spawn(path: &std::path::Path, number: usize, threads: usize, engine: &EngineA
     command.arg("worker").arg("--join").arg(format!("unix:{}", path.display()));
     command.arg("--name").arg(format!("worker-{number}")).arg("--threads").arg(threads.to_string());
     // Who may be loaded was asked here.
-    command.args(["--allow", "any", "--quiet"]);
+    command.args(["--allow-host", "any", "--quiet"]);
     if let Some(driver) = engine.driver.name() {
         command.args(["--driver", driver]);
     }

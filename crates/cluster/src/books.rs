@@ -178,7 +178,7 @@ impl Ledger {
             had.slots.iter().for_each(|slot| spans[usize::from(*slot)].push((had.from, *id)));
         }
         for (slot, all) in spans.iter_mut().enumerate() {
-            let gave = |id: &PartId| moves.given_up(slot as u16, id.member, parts[id].slot_grant, &self.gave);
+            let gave = |id: &PartId| moves.incomplete(slot as u16, id.member, parts[id].slot_grant, &self.gave);
             all.sort_unstable_by_key(|(from, id)| (parts[id].slot_grant, *from, *id));
             // Who may have begun did not before it was sure that whoever had it before was at its end: what that has told it did.
             let mut reported_before = Nanos::ZERO;
@@ -282,7 +282,7 @@ impl Moves {
     }
 
     /// When a member gave up a slot that a tenure had given to it, as it said; never, when it did not.
-    fn given_up(&self, slot: u16, member: u16, slot_grant: u16, gave: &BTreeMap<(u16, u16), Nanos>) -> Nanos {
+    fn incomplete(&self, slot: u16, member: u16, slot_grant: u16, gave: &BTreeMap<(u16, u16), Nanos>) -> Nanos {
         let later = |(place, to): &&(u16, u16)| *place > slot_grant && *to != member;
         let all = self.of_slots[usize::from(slot)].iter().filter(later);
         all.filter_map(|(place, _)| gave.get(&(member, *place)).copied()).min().unwrap_or(Nanos::NEVER)

@@ -133,7 +133,7 @@ pub enum Record {
         round_trip: Option<Nanos>,
     },
     /// A member was given up; it may have gone on until then, counted from the beginning of the measured load.
-    RevokedSlots {
+    Lost {
         /// The member.
         member: Member,
         /// Until then.

@@ -65,7 +65,7 @@ pub enum BackendFault {
         ours: String,
     },
     /// One may not load the target.
-    #[error("worker {worker} may not load {target}, only {allowed}; start it with --allow {target} if it should")]
+    #[error("worker {worker} may not load {target}, only {allowed}; start it with --allow-host {target} if it should")]
     Target {
         /// What it is called.
         worker: String,

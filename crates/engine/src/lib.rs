@@ -64,7 +64,7 @@ pub use probed::{NotTried, Probe, ProbeOption};
 pub use reflect::{ReflectError, describe, describe_all, list_services};
 pub use remote::{PartEnd, StartAccounting, WireScenarioOutcome, WorkerResult, WorkersSummary};
 pub use request_log::{LogBatch, LogFilter, LogReader, LogSink, RequestLogConfig};
-pub use resolve::{ResolveError, Resolved, STRANGERS_SHOWN_MAX, UnconsentedHost, addresses_of, resolve};
+pub use resolve::{ResolveError, Resolved, UNCONSENTED_SHOWN_MAX, UnconsentedHost, addresses_of, resolve};
 pub use run::{
     AGO_MAX, Finished, Interval, KeptInterval, PartMessage, Partition, RemoteBackend, RemoteRun, RunOptions,
     RunReporter, RunResult, RunUpdate, Running, ScenarioInterval, ScenarioResult, SteppedRun, end_of_plan, run, run_on,

@@ -67,7 +67,7 @@ impl Probing {
             return Err(NotTried::Stopped);
         }
         if stop_level == ProbeOption::IfRequested {
-            return Err(NotTried::UnsolicitedMessages);
+            return Err(NotTried::NotRequested);
         }
         // Who is gone by the end has no half there.
         if ends.iter().any(|end| *end != ends[0]) {

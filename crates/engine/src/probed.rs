@@ -30,7 +30,7 @@ pub enum NotTried {
     /// It was stopped before its end.
     Stopped,
     /// It is of a file that says nothing of it.
-    UnsolicitedMessages,
+    NotRequested,
     /// It asks for what may change the target.
     Changing,
     /// There is one user.
@@ -59,7 +59,7 @@ impl NotTried {
             Self::Unwanted => "unwanted",
             Self::Counted => "counted",
             Self::Stopped => "stopped",
-            Self::UnsolicitedMessages => "unasked",
+            Self::NotRequested => "unasked",
             Self::Changing => "changing",
             Self::OneUser => "one_user",
             Self::UsersChanged => "users_changed",

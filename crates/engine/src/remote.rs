@@ -116,7 +116,7 @@ pub struct WorkerResult {
     /// How often it was silent for so long that others got its share.
     pub losses: u32,
     /// The bus did not take what it had to tell, for a while or to the end.
-    pub had_no_room: bool,
+    pub bus_was_full: bool,
 }
 
 /// Starts of open loads by the books: planned + otherwise = started + undelivered + unknown.

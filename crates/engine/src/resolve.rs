@@ -31,7 +31,7 @@ pub struct Resolved {
 }
 
 /// Hosts that are named in one sentence; the others are counted.
-pub const STRANGERS_SHOWN_MAX: usize = 8;
+pub const UNCONSENTED_SHOWN_MAX: usize = 8;
 
 /// Who would be loaded, and nobody said that it may be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,13 +56,13 @@ impl UnconsentedHost {
 /// Cause and remedy.
 fn refusal(strangers: &[UnconsentedHost]) -> String {
     let (are, them) = if strangers.len() == 1 { ("is", "it") } else { ("are", "them") };
-    let shown = &strangers[..strangers.len().min(STRANGERS_SHOWN_MAX)];
+    let shown = &strangers[..strangers.len().min(UNCONSENTED_SHOWN_MAX)];
     let more = strangers.len() - shown.len();
     let who: Vec<String> = shown.iter().map(UnconsentedHost::to_string).collect();
     let who = format!("{}{}", who.join(", "), if more > 0 { format!(" and {more} more") } else { String::new() });
     let mut hosts: Vec<&str> = shown.iter().map(|one| one.host.as_str()).collect();
     hosts.dedup();
-    let flags: Vec<String> = hosts.iter().map(|host| format!("--i-may-load {host}")).collect();
+    let flags: Vec<String> = hosts.iter().map(|host| format!("--allow-host {host}")).collect();
     let (flags, first, rate) = (flags.join(" "), hosts[0], plan::UNASKED_RATE_MAX);
     let connections = plan::UNASKED_CONNECTIONS_MAX;
     format!(

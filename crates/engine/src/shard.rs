@@ -42,7 +42,7 @@ pub(crate) enum Report {
     /// What it saw in the first interval that it has not told; in the others up to the end of `upto` nothing.
     Interval { shard: usize, upto: u64, at: Nanos, seen: ShardSnapshots },
     /// Whether, in all its scenarios, every user has failed to connect and none ever did.
-    FailureRateGuard { shard: usize, is_hopeless: bool },
+    TooManyFailures { shard: usize, is_hopeless: bool },
     /// All its users of a scenario wait for those of the others.
     Gathered { shard: usize, scenario: usize, at: Nanos },
     /// What is told of users that wait for those of other parts.
@@ -54,7 +54,7 @@ pub(crate) enum Report {
     /// It cannot go on.
     Broken(RunError),
     /// News of somebody who carries out a part of the load elsewhere.
-    RemotePartEvent { part: usize, remote: RemotePartEvent },
+    Remote { part: usize, remote: RemotePartEvent },
 }
 
 impl crate::shard_threads::Report for Report {

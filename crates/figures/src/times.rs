@@ -73,9 +73,9 @@ pub struct Times {
     /// Their standard deviation.
     pub stdev_ns: Option<f64>,
     /// The least, with those that were given up as long as they waited.
-    pub least_min_ns: Option<u64>,
+    pub min_lower_bound_ns: Option<u64>,
     /// The mean, reckoned so.
-    pub least_mean_ns: Option<f64>,
+    pub mean_lower_bound_ns: Option<f64>,
     /// In the order of [`Quantile::ALL`], with those that were given up as long as they waited.
     pub percentiles: [Option<At>; 6],
     /// The same of those alone that are known.
@@ -106,8 +106,8 @@ impl Times {
             min_ns: times.min(),
             mean_ns: times.mean(),
             stdev_ns: times.stdev(),
-            least_min_ns: censored.min(times),
-            least_mean_ns: censored.mean(times),
+            min_lower_bound_ns: censored.min(times),
+            mean_lower_bound_ns: censored.mean(times),
             known: if censored.count() == 0 { percentiles } else { Quantile::ALL.map(at_known) },
             percentiles,
         }

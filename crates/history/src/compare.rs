@@ -299,7 +299,7 @@ fn usual_length(report: &Value) -> f64 {
 
 /// The figures are the generator's as much as the target's.
 pub(crate) fn is_unreliable(report: &Value) -> bool {
-    let place = if is_hold(report) { "/is_spoiled" } else { "/verdict/is_spoiled" };
+    let place = if is_hold(report) { "/is_unreliable" } else { "/verdict/is_unreliable" };
     report.pointer(place) == Some(&Value::Bool(true))
 }
 

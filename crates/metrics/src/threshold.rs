@@ -74,7 +74,7 @@ enum Counted {
     TimedOut,
     Dropped,
     Unfinished,
-    GoalMisses,
+    Lost,
     Responses,
     Reconnects,
     Status(u16),
@@ -208,7 +208,7 @@ impl Counted {
             Self::TimedOut => "timed_out",
             Self::Dropped => "dropped",
             Self::Unfinished => "unfinished",
-            Self::GoalMisses => "lost",
+            Self::Lost => "lost",
             Self::Responses => "answers",
             Self::Reconnects => "reconnects",
             Self::Status(_) => "status(N)",
@@ -224,7 +224,7 @@ impl Counted {
         let is_status = matches!(self, Self::Status(_) | Self::GrpcStatus(_));
         match whole {
             Self::Started => {
-                is_end || is_status || matches!(self, Self::Done | Self::Dropped | Self::Unfinished | Self::GoalMisses)
+                is_end || is_status || matches!(self, Self::Done | Self::Dropped | Self::Unfinished | Self::Lost)
             }
             Self::Done => is_end || is_status,
             Self::Failed => self == Self::TimedOut,
@@ -268,7 +268,7 @@ impl Counted {
             Self::TimedOut => seen.class(Class::TimedOut).of(Measure::Response).count(),
             Self::Dropped => counts.dropped(),
             Self::Unfinished => counts.unfinished(),
-            Self::GoalMisses => counts.lost(),
+            Self::Lost => counts.lost(),
             Self::Responses => counts.responses(),
             Self::Reconnects => counts.reconnects(),
             Self::Status(status) => counts.statuses.get(usize::from(status)).copied().unwrap_or(0),

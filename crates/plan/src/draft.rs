@@ -174,7 +174,7 @@ impl Draft {
     /// The step of a URL.
     fn single_step(&self, described: Option<&Schema>) -> Result<(Vec<Target>, Vec<Step>), PlanError> {
         if self.load.shuffle {
-            return Err(PlanError::ResponseNeeds { flag: "--shuffle", needed: Need::Curl });
+            return Err(PlanError::Needs { flag: "--shuffle", needed: Need::Curl });
         }
         let url = self.url.as_ref().ok_or(PlanError::NoUrl)?;
         if !url.is_grpc() {
@@ -205,7 +205,7 @@ impl Draft {
         let (places, dial) = ways.to(address.host(), port, connection.places.clone())?;
         let unix = ways.unix.clone();
         if unix.is_some() && !connection.places.is_empty() {
-            return Err(PlanError::Conflict { one: "--to", other: "--unix-socket", remedy: Remedy::OneWay });
+            return Err(PlanError::Conflict { one: "--connect-addresses", other: "--unix-socket", remedy: Remedy::OneWay });
         }
         if unix.is_some() && connection.sources.is_some() {
             return Err(PlanError::Conflict { one: "--source-ip", other: "--unix-socket", remedy: Remedy::OneWay });

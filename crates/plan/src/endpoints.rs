@@ -117,7 +117,7 @@ pub fn parse_places(text: &str) -> Result<Vec<Endpoint>, PlanError> {
         }
         all.extend((first..=last).map(|port| Endpoint { address, port }));
         if all.len() > PLACES_MAX {
-            return Err(PlanError::TooManyPlaces { flag: "--to", most: PLACES_MAX });
+            return Err(PlanError::TooManyPlaces { flag: "--connect-addresses", most: PLACES_MAX });
         }
     }
     Ok(all)

@@ -90,7 +90,7 @@ impl RouteOverrides {
         let fits = |way: &&Resolve| (way.host == "*" || way.host.eq_ignore_ascii_case(looked_up)) && way.port == port;
         match self.resolve.iter().rfind(fits) {
             Some(_) if !places.is_empty() => {
-                Err(PlanError::Conflict { one: "--to", other: "--resolve", remedy: Remedy::OneWay })
+                Err(PlanError::Conflict { one: "--connect-addresses", other: "--resolve", remedy: Remedy::OneWay })
             }
             Some(way) => Ok((vec![Endpoint { address: Some(way.address), port }], dial)),
             None => Ok((places, dial)),

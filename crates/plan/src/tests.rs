@@ -172,7 +172,7 @@ fn each_mistake_is_named() {
         (Flags { method: some("PUT"), ..flags("ws://h") }, "-X and ws:// cannot be given together"),
         (Flags { headers: vec!["Upgrade: x".to_owned()], ..flags("ws://h") }, "belongs to the handshake"),
         (Flags { source_ip: some("10.0.0"), ..flags("a") }, "--source-ip wants addresses"),
-        (Flags { to: some("8080"), ..flags("a") }, "--to wants places"),
+        (Flags { to: some("8080"), ..flags("a") }, "--connect-addresses wants places"),
         (Flags { alpn: Some(",".to_owned()), ..flags("https://a") }, "--alpn wants one of"),
         (flags("http://"), "not a URL"),
         (flags("http://a:99999/"), "not a URL"),

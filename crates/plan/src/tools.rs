@@ -219,12 +219,12 @@ impl ToolRun {
     }
 }
 
-/// The words without our own `--i-may-load HOST`, and the hosts.
+/// The words without our own `--allow-host HOST`, and the hosts.
 fn without_consents(words: Vec<String>) -> (Vec<String>, Vec<String>) {
     let (mut rest, mut hosts) = (Vec::new(), Vec::new());
     let mut words = words.into_iter();
     while let Some(word) = words.next() {
-        match word.strip_prefix("--i-may-load") {
+        match word.strip_prefix("--allow-host") {
             Some("") => hosts.extend(words.next()),
             Some(host) if host.starts_with('=') => hosts.push(host[1..].to_owned()),
             _ => rest.push(word),

@@ -20,7 +20,7 @@ impl Plan {
     pub fn name_traces(&mut self) -> Result<(), PlanError> {
         let mut steps = self.scenarios.iter_mut().flat_map(|scenario| &mut scenario.steps).collect::<Vec<_>>();
         if steps.iter().all(|step| step.talk.is_some()) {
-            return Err(PlanError::ResponseNeeds { flag: "--trace", needed: Need::Headers });
+            return Err(PlanError::Needs { flag: "--trace", needed: Need::Headers });
         }
         steps.iter_mut().for_each(|step| name_trace(step));
         Ok(())

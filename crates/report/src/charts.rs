@@ -102,7 +102,7 @@ impl Shown<'_> {
         };
         // What asks for iterations does not stand beside requests.
         if self.charts.asks_for_requests {
-            put("asked_per_s", &|point| self.charts.requested_between(point));
+            put("requested_per_s", &|point| self.charts.requested_between(point));
         }
         if self.charts.has_rate() {
             put("dropped_per_s", &|point| point.per_s(point.dropped));

@@ -160,7 +160,7 @@ fn facts(run: &Run) -> Value {
         "planned_s": run.started_for.as_secs_f64(),
         "requests_per_s": run.rate,
         "achieved_per_s": run.achieved_per_s,
-        "asked_per_s": run.requested_per_s,
+        "requested_per_s": run.requested_per_s,
         "bytes": {
             "received": counts.bytes_received(),
             "received_per_s": per_second(counts.bytes_received(), seconds),
@@ -264,7 +264,7 @@ fn verdict_of(run: &Run) -> Value {
         "tone": verdict::tone(run).name(),
         "title": verdict::title(run, Language::En),
         "title_zh": verdict::title(run, Language::Zh),
-        "is_spoiled": run.is_unreliable(),
+        "is_unreliable": run.is_unreliable(),
         "text": verdict::verdict(run, Language::En),
         "text_zh": verdict::verdict(run, Language::Zh),
         "lateness_p99_ns": verdict.lateness_p99_ns,

@@ -82,7 +82,7 @@ pub(crate) fn remedies(kind: LimitKind, settings: &Settings, wanted: u64, langua
                     )
                     .to_owned(),
                 language
-                    .pick("more ports of the target: --to :8001-8016", "使用更多目标端口：--to :8001-8016")
+                    .pick("more ports of the target: --connect-addresses :8001-8016", "使用更多目标端口：--connect-addresses :8001-8016")
                     .to_owned(),
             ],
             warning: Some(language.pick(

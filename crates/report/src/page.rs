@@ -159,12 +159,12 @@ impl Page {
 fn summed(times: &Times) -> [String; 3] {
     let plain = |ns: Option<f64>| ns.map_or("-".to_owned(), time);
     let is_open_ended = times.incomplete > 0;
-    let mean = format!("{}{}", if is_open_ended { ">=" } else { "" }, plain(times.least_mean_ns));
+    let mean = format!("{}{}", if is_open_ended { ">=" } else { "" }, plain(times.mean_lower_bound_ns));
     // Nobody knows how far apart times are that never ended.
     let stdev = plain(times.stdev_ns.filter(|_| !is_open_ended));
     // What was given up sooner than anything was answered might have been answered later.
-    let is_least = times.least_min_ns.is_some() && times.min_ns != times.least_min_ns;
-    let min = format!("{}{}", if is_least { ">=" } else { "" }, plain(times.least_min_ns.map(|ns| ns as f64)));
+    let is_least = times.min_lower_bound_ns.is_some() && times.min_ns != times.min_lower_bound_ns;
+    let min = format!("{}{}", if is_least { ">=" } else { "" }, plain(times.min_lower_bound_ns.map(|ns| ns as f64)));
     [min, mean, stdev]
 }
 

@@ -91,7 +91,7 @@ pub fn sweep_value(input: &SweepInput<'_>) -> Value {
             "affected": affected(run.is_affected),
             "failed_share": run.failed_share,
             "limit": run.limit,
-            "is_spoiled": run.is_unreliable,
+            "is_unreliable": run.is_unreliable,
             "run": run.kept_as,
         })
     });

@@ -344,7 +344,7 @@ pub(crate) fn unreliable(run: &Run, language: Language) -> Option<&'static str> 
 
 pub(crate) fn unreliable_mark(language: Language) -> &'static str {
     language.pick(
-        "SPOILED: these figures reflect this machine as much as the target",
+        "UNRELIABLE: these figures reflect this machine as much as the target",
         "结果不可信：以上数据既反映被测服务，也反映压测机自身",
     )
 }

@@ -78,7 +78,7 @@ pub(crate) fn changed_late(workers_summary: Option<&WorkersSummary>, language: L
 }
 
 fn one(worker: &WorkerResult, language: Language) -> String {
-    let WorkerResult { name, slots, started, failed, cpu, losses, had_no_room, .. } = worker;
+    let WorkerResult { name, slots, started, failed, cpu, losses, bus_was_full, .. } = worker;
     let part = percent(u64::from(*slots), SLOTS as u64);
     let started = count(*started);
     let mut text = language.pick(
@@ -93,7 +93,7 @@ fn one(worker: &WorkerResult, language: Language) -> String {
     if *losses > 0 {
         text.push_str(language.pick("; was lost", "；曾失联"));
     }
-    if *had_no_room {
+    if *bus_was_full {
         text.push_str(language.pick("; the bus had no room for what it told", "；总线空间不足，数据曾无法写入"));
     }
     text
@@ -157,9 +157,9 @@ pub(crate) fn value(workers_summary: Option<&WorkersSummary>) -> Value {
         "undelivered": books.undelivered,
         "unknown": books.unknown,
         "otherwise": books.otherwise,
-        "stood_still_s": books.stalled.as_secs_f64(),
-        "heard_late_s": received_late.as_secs_f64(),
-        "changed_late_s": changed_late.as_secs_f64(),
+        "stalled_s": books.stalled.as_secs_f64(),
+        "ingest_delay_s": received_late.as_secs_f64(),
+        "change_delay_s": changed_late.as_secs_f64(),
         "each": each(workers),
     })
 }
@@ -171,7 +171,7 @@ pub(crate) fn held_value(workers_summary: Option<&WorkersSummary>) -> Value {
     json!({
         "unknown": books.unknown,
         "unknown_answers": books.unknown_responses,
-        "heard_late_s": late,
+        "ingest_delay_s": late,
         "each": each(workers),
     })
 }
@@ -226,9 +226,9 @@ fn each(workers: &[WorkerResult]) -> Value {
             "failed": worker.failed,
             "cpu_s": Some(worker.cpu.total_ns()).filter(|spent| *spent > 0).map(|spent| spent as f64 / 1e9),
             "clock_error_s": worker.clock_error.map(|error| error.as_secs_f64()),
-            "began_late_s": worker.began_late.map(|late| late.as_secs_f64()),
+            "start_delay_s": worker.began_late.map(|late| late.as_secs_f64()),
             "losses": worker.losses,
-            "had_no_room": worker.had_no_room,
+            "bus_was_full": worker.bus_was_full,
         })
     };
     workers.iter().map(worker).collect()
@@ -256,6 +256,6 @@ mod tests {
         assert_eq!(reported(0, 0, Language::En), "");
         assert!(reported(-7, 2_500, Language::Zh).contains("按原负载执行，比计划少启动 7 次；"));
         let value = value(Some(&of(-7, 2_500)));
-        assert_eq!((&value["otherwise"], &value["changed_late_s"]), (&json!(-7), &json!(2.5)));
+        assert_eq!((&value["otherwise"], &value["change_delay_s"]), (&json!(-7), &json!(2.5)));
     }
 }

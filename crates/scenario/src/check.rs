@@ -59,7 +59,7 @@ fn redirects(file: &File, found: &mut DiagnosticSink) {
     let Some(at) = file.defaults.max_redirs_at.filter(|_| !file.defaults.flags.responses.location) else { return };
     let of_scenarios = file.scenarios.iter().flat_map(|scenario| [&scenario.start, &scenario.steps, &scenario.stop]);
     if !of_scenarios.chain([&file.before, &file.after]).any(|steps| follow(steps)) {
-        found.add(at, Fault::ResponseNeeds { key: "max_redirs", needed: "location" });
+        found.add(at, Fault::Needs { key: "max_redirs", needed: "location" });
     }
 }
 

@@ -102,7 +102,7 @@ pub enum Fault {
     },
     /// A key that says nothing without another.
     #[error("'{key}' needs '{needed}' beside it; add that, or leave it out")]
-    ResponseNeeds {
+    Needs {
         /// A key.
         key: &'static str,
         /// What it needs.
@@ -381,7 +381,7 @@ impl Fault {
         !matches!(
             self,
             Self::MissingKey { .. }
-                | Self::ResponseNeeds { .. }
+                | Self::Needs { .. }
                 | Self::NoVerb { .. }
                 | Self::Empty { .. }
                 | Self::Idle { .. }

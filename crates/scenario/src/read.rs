@@ -113,7 +113,7 @@ fn scenario(reader: &mut Reader<'_>, name: &str, at: Span, node: &Node) -> Read<
     if connections.is_none()
         && load.as_ref().is_some_and(|load| matches!(load.amount, Amount::Rate { preconnect: true, .. }))
     {
-        reader.found.add(fields.place("load"), Fault::ResponseNeeds { key: "preconnect", needed: "connections" });
+        reader.found.add(fields.place("load"), Fault::Needs { key: "preconnect", needed: "connections" });
     }
     let keep = fields.get("keep").and_then(|node| reader.switch(node)).unwrap_or(false);
     let start = fields.get("start").map(|node| maybe(reader, node)).unwrap_or_default();
@@ -154,7 +154,7 @@ fn run(reader: &mut Reader<'_>, node: &Node) -> Read<Run> {
         threads: fields.get("threads").and_then(|node| reader.count("threads", node, 1, THREADS_MAX)),
         strict: fields.get("strict").and_then(|node| reader.switch(node)).unwrap_or(false),
         probe: fields.get("probe").and_then(|node| reader.switch(node)),
-        persist: fields.get("persist").and_then(|node| reader.switch(node)).unwrap_or(false),
+        persist: fields.get("no_abort_on_failures").and_then(|node| reader.switch(node)).unwrap_or(false),
         json: fields.get("json").and_then(|node| reader.owned(node)),
         hdr: fields.get("hdr").and_then(|node| reader.owned(node)),
         log: fields.get("log").and_then(|node| reader.owned(node)),

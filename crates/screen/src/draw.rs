@@ -63,7 +63,7 @@ fn time(value: &Value) -> String {
 
 /// The percentile that tables show: with what was given up, where there is such a thing.
 fn time_of(times: &Value, key: &str) -> String {
-    let whole = &times["with_given_up"];
+    let whole = &times["with_incomplete"];
     let Some(ns) = whole[key].as_f64() else { return time(&times[key]) };
     let name = key.trim_end_matches("_ns");
     let is_least = whole["at_least"].as_array().is_some_and(|names| names.iter().any(|one| one == name));

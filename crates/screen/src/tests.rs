@@ -38,7 +38,7 @@ fn scenario(name: &str, kind: &str, now: f64) -> Value {
 
 fn load(scenarios: &[Value]) -> Made {
     let times = json!({"p50_ns": 2_000_000, "p99_ns": 5_000_000, "max_ns": 9_000_000,
-        "with_given_up": {"p50_ns": 2_000_000, "p99_ns": 700_000_000, "at_least": ["p99"]}});
+        "with_incomplete": {"p50_ns": 2_000_000, "p99_ns": 700_000_000, "at_least": ["p99"]}});
     let step = json!({"name": "GET /shop", "finished": 1_234, "failed": 5, "response_time": times});
     let run = json!({
         "state": "paused", "revision": 3, "now_s": 5.0,

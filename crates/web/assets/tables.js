@@ -56,8 +56,8 @@ function table(title, heads, rows, texts = 1) {
 // With what was given up, each as long as it had waited, where there is such a thing. What stalls of the generator made longer is
 // marked.
 function shown(times, key, words) {
-  const given_up = times?.with_given_up;
-  const whole = given_up && given_up[key] !== undefined ? given_up : times;
+  const incomplete = times?.with_incomplete;
+  const whole = incomplete && incomplete[key] !== undefined ? incomplete : times;
   const name = key.replace(/_ns$/, "");
   const mark = whole?.spoiled?.includes(name) ? "!" : "";
   return (whole?.at_least?.includes(name) ? words.at_least : "") + time(whole?.[key]) + mark;

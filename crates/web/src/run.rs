@@ -301,7 +301,7 @@ fn summary(report: &Value) -> Value {
         "requests",
         "requests_per_s",
         "achieved_per_s",
-        "asked_per_s",
+        "requested_per_s",
         "wall_s",
         "bytes",
         "failures",

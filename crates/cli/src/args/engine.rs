@@ -36,7 +36,7 @@ impl EngineArgs {
             on_worker_loss: given.text("on-worker-loss"),
             min_workers: given.text("min-workers"),
             standby: given.has("standby"),
-            journal: given.text("ring"),
+            journal: given.text("journal"),
         }
     }
 }

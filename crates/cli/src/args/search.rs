@@ -42,11 +42,11 @@ impl FindMaxArgs {
         Self {
             front: WrapperArgs::of(given),
             goals: given.list("goal"),
-            on: given.text("on"),
+            on: given.text("vary"),
             budget: given.text("budget"),
             trials: given.text("trials"),
-            from: given.text("from"),
-            most: given.text("most"),
+            from: given.text("start"),
+            most: given.text("max"),
         }
     }
 }
@@ -99,19 +99,19 @@ impl CapacityArgs {
     pub(super) fn of(given: &Given) -> Self {
         Self {
             page_views: given.text("page-views"),
-            per_view: given.text("per-view"),
-            share: given.text("share"),
-            of_a_day: given.text("of-a-day"),
+            per_view: given.text("requests-per-view"),
+            share: given.text("peak"),
+            of_a_day: given.text("period"),
             rate: given.text("rate"),
             per_machine: given.text("per-machine"),
             from: given.text("from"),
-            load: given.text("load"),
+            load: given.text("max-utilization"),
             users: given.text("users"),
             response: given.text("response"),
             think: given.text("think"),
             cores: given.text("cores"),
-            wait: given.text("wait"),
-            compute: given.text("compute"),
+            wait: given.text("wait-time"),
+            compute: given.text("cpu-time"),
             response_bytes: given.text("response-bytes"),
             connections: given.text("connections"),
             connection_bytes: given.text("connection-bytes"),

@@ -72,8 +72,8 @@ impl TrialRunner {
         if wants_users && is_open(&plan.scenarios[0]) {
             return Err(language
                 .pick(
-                    "this load has a rate; find-max --on rate varies it, or give the scenarios users",
-                    "该负载是按速率的；请用 --on rate，或在场景中改用 users",
+                    "this load has a rate; find-max --vary rate varies it, or give the scenarios users",
+                    "该负载是按速率的；请用 --vary rate，或在场景中改用 users",
                 )
                 .to_owned());
         }

@@ -84,7 +84,7 @@ fn a_hopeless_load_ends_by_itself() {
     assert_eq!(stopped_at(false, 100), Some(30));
     assert_eq!(stopped_at(true, 100), None);
     let (report, exit, said) = simulated(false);
-    assert!(said.iter().any(|line| line.contains("--persist goes on")), "{said:?}");
+    assert!(said.iter().any(|line| line.contains("--no-abort-on-failures goes on")), "{said:?}");
     assert_eq!((&report["stopped"], exit), (&true.into(), Exit::Unmet), "{report:#}");
     let started = report["requests"]["started"].as_u64();
     assert!((Some(1_500)..=Some(1_501)).contains(&started), "thirty seconds of fifty: {report:#}");

@@ -85,7 +85,7 @@ pub(crate) fn counts(ran: &Ran, wrong: &mut Complaints) {
             let dropped = ran.books.taken_and_dropped();
             must(failed + unfinished + reconnects == dropped, "what it dropped failed, or was sent again");
         }
-        End::FailureRateGuard => {
+        End::TooManyFailures => {
             must(sent + responses + succeeded == 0, "nobody was there");
             must(failed == ran.failed_by("connect-refused"), "all were refused");
         }
@@ -131,7 +131,7 @@ fn fields(ran: &Ran, wrong: &mut Complaints) {
     if ran.cell.load.plans_each_start() && wrong.field(ran, "/achieved_per_s").is_some() {
         let (planned_s, achieved) = (ran.number("/planned_s"), ran.number("/achieved_per_s"));
         let dropped = ran.requests("dropped");
-        let (own, requested) = ((started - dropped) as f64 / planned_s, ran.number("/asked_per_s"));
+        let (own, requested) = ((started - dropped) as f64 / planned_s, ran.number("/requested_per_s"));
         // The start at the instant 0 is one more than the rate makes in a time that was cut off.
         let expected = if ran.report["stopped"] == true { own.min(requested) } else { own };
         wrong.unless(planned_s > 0.0 && is_near(achieved, expected), || {
@@ -159,18 +159,18 @@ pub(crate) fn verdict(ran: &Ran, wrong: &mut Complaints) {
     let code = match end {
         _ if end.is_by_signal() => 130,
         End::Abort => 1,
-        End::FailureRateGuard => 3,
+        End::TooManyFailures => 3,
         _ if is_checked && failed > 0 => 1,
         _ => 0,
     };
     wrong.unless(ran.code == Some(code), || format!("exit code {:?}, not {code}: {}", ran.code, ran.errors.trim()));
-    let stopped = end.is_by_signal() || matches!(end, End::Abort | End::FailureRateGuard);
+    let stopped = end.is_by_signal() || matches!(end, End::Abort | End::TooManyFailures);
     let said = &ran.report["stopped"];
     // A rate may go on to the end of its plan, though it is hopeless.
-    let is_either = end == End::FailureRateGuard && load.is_open();
+    let is_either = end == End::TooManyFailures && load.is_open();
     wrong.unless(*said == stopped || is_either, || format!("stopped is {said}, not {stopped}"));
     let (limit, is_unreliable) =
-        (ran.report["verdict"]["kind"].as_str().unwrap_or("missing"), &ran.report["verdict"]["is_spoiled"]);
+        (ran.report["verdict"]["kind"].as_str().unwrap_or("missing"), &ran.report["verdict"]["is_unreliable"]);
     let text = ran.report["verdict"]["text"].as_str().unwrap_or("").to_owned();
     let fits = if end.is_ours() {
         limit == "generator" && *is_unreliable == true
@@ -187,7 +187,7 @@ pub(crate) fn verdict(ran: &Ran, wrong: &mut Complaints) {
     } else {
         limit != "target"
     };
-    wrong.unless(fits, || format!("the verdict is {limit}, is_spoiled {is_unreliable}: {text}"));
+    wrong.unless(fits, || format!("the verdict is {limit}, is_unreliable {is_unreliable}: {text}"));
 }
 
 /// Who accuses himself has figures that show it.

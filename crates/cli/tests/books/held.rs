@@ -43,7 +43,7 @@ fn counts(ran: &Ran, wrong: &mut Complaints) {
     must(sent == answered + unanswered + refused, "sent = answered + unanswered + refused");
     must(answered <= written && answered <= complete && complete <= sent, "answered <= messages that came <= sent");
     let end = ran.cell.end;
-    if end != End::FailureRateGuard {
+    if end != End::TooManyFailures {
         must(established == USERS && there == USERS, "all were there");
         must(due > 0, "messages were due");
     }
@@ -65,7 +65,7 @@ fn counts(ran: &Ran, wrong: &mut Complaints) {
             must(lost == ran.books.taken_and_dropped(), "each drop loses a connection");
         }
         End::DiesWithReset | End::DiesWithFin | End::Refuses => must(lost == USERS, "all were lost"),
-        End::FailureRateGuard => must(failed == USERS && sent == 0, "all were refused"),
+        End::TooManyFailures => must(failed == USERS && sent == 0, "all were refused"),
         End::Count | End::Abort => {}
     }
     // How many are due follows from the plan, whatever we were kept from: each connection speaks from when it is there
@@ -85,7 +85,7 @@ fn end(ran: &Ran, wrong: &mut Complaints) {
     let (is_kept, said) = (&ran.report["is_kept"], &ran.report["verdicts"]);
     let code = match end {
         _ if end.is_by_signal() => 130,
-        End::FailureRateGuard => 3,
+        End::TooManyFailures => 3,
         // A hold that we spoiled may be called kept or not.
         _ => i32::from(*is_kept == false),
     };
@@ -145,7 +145,7 @@ fn times(ran: &Ran, wrong: &mut Complaints) {
     for measure in ["response_time", "service_time"] {
         let known = &ran.report["times"][measure];
         // What was given up is told apart.
-        let seen = if known["with_given_up"].is_null() { known } else { &known["with_given_up"] };
+        let seen = if known["with_incomplete"].is_null() { known } else { &known["with_incomplete"] };
         let bounds: Vec<&str> =
             seen["at_least"].as_array().into_iter().flatten().filter_map(|one| one.as_str()).collect();
         for (name, quantile) in PERCENTILES {

@@ -46,7 +46,7 @@ const LIES: [Lie; 19] = [
     ("/times/succeeded/response_time/p90_ns", no_time),
     ("/times/succeeded/response_time/max_ns", no_time),
     ("/times/succeeded/service_time/p50_ns", an_hour),
-    ("/times/succeeded/service_time/with_given_up", |_| json!({"p99_ns": 1_000_000_000, "at_least": ["p99"]})),
+    ("/times/succeeded/service_time/with_incomplete", |_| json!({"p99_ns": 1_000_000_000, "at_least": ["p99"]})),
 ];
 
 #[test]

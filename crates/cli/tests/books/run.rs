@@ -76,7 +76,7 @@ fn closed_port() -> (TcpListener, String) {
 }
 
 pub(crate) fn run(cell: Cell) -> Ran {
-    let is_hopeless = cell.end == End::FailureRateGuard;
+    let is_hopeless = cell.end == End::TooManyFailures;
     let server = (!is_hopeless).then(|| Server::start(cell.script()));
     let (_held, nobody) = closed_port();
     let address = server.as_ref().map_or(nobody, |server| server.address.to_string());

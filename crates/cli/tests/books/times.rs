@@ -54,7 +54,7 @@ fn percentile(ran: &Ran, bounds: &Bounds, figure: &Figure, wrong: &mut Complaint
     let Figure { measure, name, quantile } = *figure;
     let known = &ran.report["times"]["succeeded"][measure];
     // What was given up is told apart.
-    let seen = if known["with_given_up"].is_null() { known } else { &known["with_given_up"] };
+    let seen = if known["with_incomplete"].is_null() { known } else { &known["with_incomplete"] };
     let Some(value) = seen[format!("{name}_ns")].as_u64().map(Duration::from_nanos) else { return };
     let lists = || bounds.censored.iter();
     let least = lists().filter_map(|censored| least(bounds, censored, quantile)).min().unwrap_or_default();
@@ -205,8 +205,8 @@ fn waiting(ran: &Ran, wrong: &mut Complaints) {
 /// A percentile is spoiled when more than the rest above it overlapped a stall of ours.
 fn unreliable(ran: &Ran, wrong: &mut Complaints) {
     let known = "/times/succeeded/response_time";
-    let has_incomplete = ran.report.pointer(known).is_some_and(|times| !times["with_given_up"].is_null());
-    let path = &format!("{known}{}/spoiled", if has_incomplete { "/with_given_up" } else { "" });
+    let has_incomplete = ran.report.pointer(known).is_some_and(|times| !times["with_incomplete"].is_null());
+    let path = &format!("{known}{}/spoiled", if has_incomplete { "/with_incomplete" } else { "" });
     let (Some(names), Some(_)) = (wrong.field(ran, path), wrong.field(ran, "/requests/covered")) else {
         return;
     };

@@ -90,7 +90,7 @@ fn rows_that_are_used_up_end_users_before_they_begin() {
     folder.file("keys.csv", "k\n1\n2\n3\n");
     let rest = "data: {k: {file: keys.csv, share: unique}}\nscenarios:\n  one:\n    load: {users: 5, iterations_each: 2}\n    start: [{get: \"/search?q=${k.k}\"}]\n    steps: [{get: /bytes/1}]\n";
     let plan = folder.plan("start", &served, rest);
-    let done = output(&["run", &plan, "--persist", "-o", "json"]);
+    let done = output(&["run", &plan, "--no-abort-on-failures", "-o", "json"]);
     assert_eq!(done.status.code(), Some(0), "{done:?}");
     let seen = report(&done);
     let counts: Vec<(u64, u64)> = steps(&seen, 0).into_iter().map(|(_, all, failed)| (all, failed)).collect();
@@ -128,7 +128,7 @@ fn users_that_pause_are_reported_from_a_slow_target() {
     let rest = "scenarios:\n  m:\n    load: {rate: 50/s, iterations: 20}\n    connections: 4\n    steps: [{get: /bytes/1}, {think: 150ms}]\n";
     let plan = folder.plan("pause", &served, rest);
     let seen = report(&output(&["run", &plan, "-o", "json"]));
-    assert_eq!((&seen["asked_per_s"], &seen["requests"]["succeeded"]), (&50.0.into(), &20.into()), "{seen}");
+    assert_eq!((&seen["requested_per_s"], &seen["requests"]["succeeded"]), (&50.0.into(), &20.into()), "{seen}");
     // Five rounds of four users, and a pause in each: what the verdict makes of such figures is tested where they are given.
     assert!(seen["wall_s"].as_f64() >= Some(0.6), "{seen}");
     // The last was due before 0.4 s.
@@ -142,7 +142,7 @@ fn retries_are_no_rate_that_was_achieved() {
     let rest = "scenarios:\n  r:\n    load: {rate: 10/s, iterations: 10}\n    steps: [{get: /status/500, on_failure: retry 7}]\n";
     let plan = folder.plan("retries", &served, rest);
     let seen = report(&output(&["run", &plan, "-o", "json"]));
-    assert_eq!((&seen["requests"]["started"], &seen["asked_per_s"]), (&80.into(), &10.0.into()), "{seen}");
+    assert_eq!((&seen["requests"]["started"], &seen["requested_per_s"]), (&80.into(), &10.0.into()), "{seen}");
     let achieved = seen["achieved_per_s"].as_f64().expect("a rate");
     assert!(achieved > 0.0 && achieved < 20.0, "{achieved}");
 }

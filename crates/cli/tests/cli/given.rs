@@ -148,7 +148,7 @@ fn rates_ask_for_what_iterations_do() {
         let path = write("rates", &served, &text);
         let seen = report(&output(&["run", &path, "-o", "json"]));
         let (requested, started) =
-            (seen["asked_per_s"].as_f64(), seen["requests"]["started"].as_f64().expect("a number"));
+            (seen["requested_per_s"].as_f64(), seen["requests"]["started"].as_f64().expect("a number"));
         let expect = each.map_or(started / 0.2, |each| 500.0 * each);
         assert!(
             requested.is_some_and(|requested| (requested / expect - 1.0).abs() < 0.001),

@@ -204,7 +204,7 @@ fn messages_without_an_response_are_in_their_percentiles() {
     let args = ["-d", data, "-t", "300ms", "-n", "4", "-c", "2", "--threshold", "p90(message) < 100ms"];
     let seen = run(&[&[url.as_str()], &args[..]].concat());
     assert_eq!((&seen["messages"]["sent"], &seen["messages"]["received"]), (&12.into(), &4.into()), "{seen:#}");
-    let message = &seen["times"]["message"]["with_given_up"];
+    let message = &seen["times"]["message"]["with_incomplete"];
     assert!(message["p50_ns"].as_u64() >= Some(300_000_000), "{message:#}");
     assert!(message["at_least"].as_array().is_some_and(|names| names.iter().any(|name| name == "p90")), "{message:#}");
     assert_eq!(seen["thresholds"][0]["holds"], false);

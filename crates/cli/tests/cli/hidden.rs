@@ -312,7 +312,7 @@ fn no_mistake_shows_a_secret() {
         &["-X", "Authorization: VALUE", "http://h/"],
         &["--expect-status", "token=VALUE", "http://h/"],
         &["--stages", "token=VALUE", "http://h/"],
-        &["--to", "http://user:VALUE@h/", "http://h/"],
+        &["--connect-addresses", "http://user:VALUE@h/", "http://h/"],
         &["--resolve", "user:VALUE@h", "http://h/"],
         &["-d", "@/no/such/file?token=VALUE", "http://h/"],
         &["--driver", "token=VALUE", "http://h/"],

@@ -152,7 +152,7 @@ fn loads_of_websocket_and_tcp_are_exact() {
         (&tcp, vec!["-d", "a line\n", "--until", "\\n"]),
         (&tcp, vec!["-d", "hex:000568656c6c6f", "--length-prefix", "2"]),
         (&tcp, vec!["--data-bytes", "70000", "--read-bytes", "70000"]),
-        (&tcp, vec!["-d", "nobody answers", "--no-answer", "--no-keepalive"]),
+        (&tcp, vec!["-d", "nobody answers", "--no-response", "--no-keepalive"]),
         (&theirs, vec!["-d", "@/proc/sys/kernel/ostype", "--expect-body", "Linux"]),
         (&theirs, vec!["--ws-deflate", "--subprotocol", "chat", "--data-bytes", "100000"]),
     ];
@@ -385,7 +385,7 @@ fn stands_still(driver: &str) {
     let held = report(&run.output());
     let (messages, connections) = (&held["messages"], &held["connections"]);
     assert_eq!((&messages["unanswered"], &connections["lost"]), (&0.into(), &0.into()), "{held:#}");
-    assert_eq!((&held["is_spoiled"], &connections["closed"]), (&true.into(), &20.into()), "{held:#}");
+    assert_eq!((&held["is_unreliable"], &connections["closed"]), (&true.into(), &20.into()), "{held:#}");
     assert!(messages["late"].as_u64() >= Some(19 * 14), "{held:#}");
     let verdicts = held["verdicts"].to_string();
     assert!(

@@ -185,7 +185,7 @@ fn whoever_was_stopped_early_kept_no_plan() {
         let (page, _) = interrupted(&[&rate[..], &["--driver", driver, &url]].concat(), false);
         let seen = report();
         let [requested, achieved, done] =
-            ["asked_per_s", "achieved_per_s", "requests_per_s"].map(|name| seen[name].as_f64().expect("a number"));
+            ["requested_per_s", "achieved_per_s", "requests_per_s"].map(|name| seen[name].as_f64().expect("a number"));
         assert!((requested - 50.0).abs() < 1e-6, "{requested} {page}");
         assert!([achieved, done].iter().all(|per_s| (0.0..=requested).contains(per_s)), "{achieved} {done} {page}");
     }

@@ -84,7 +84,7 @@ fn what_was_held_is_kept_and_compared() {
     let page = std::fs::read_to_string(all[0].join("report.html")).expect("a page");
     let report = read(&all[0].join("report.json"));
     // A machine that was disturbed says so.
-    let verdict = if report["is_spoiled"] == true { "Spoiled" } else { "Kept" };
+    let verdict = if report["is_unreliable"] == true { "Spoiled" } else { "Kept" };
     assert!(page.contains(verdict) && !all[0].join("charts.json").exists(), "{}", report["verdicts"]);
     assert_eq!(read(&all[0].join("run.json"))["held"], report["connections"]["most_open"]);
     let list = text(&kept(&home, &["history"]).stdout);
@@ -198,13 +198,13 @@ fn keep_synthetic(home: &Path, id: &str, p50_ms: f64) {
     let report = json!({
         "schema": 1, "about": {"began": id}, "target": {"url": "http://a/"}, "requests_per_s": 101.0,
         "requests": {"succeeded": 2000, "failed": 0}, "times": {"succeeded": {"response_time": of(0.2)}},
-        "verdict": {"is_spoiled": false}, "intervals": (0..20).map(row).collect::<Vec<_>>(),
+        "verdict": {"is_unreliable": false}, "intervals": (0..20).map(row).collect::<Vec<_>>(),
     });
     let folder = home.join("onrush/runs").join(id);
     std::fs::create_dir_all(&folder).expect("a folder");
     std::fs::write(folder.join("report.json"), report.to_string()).expect("room");
     let card = json!({"version": 1, "id": id, "began": id, "target": "http://a/", "plan": "", "plan_zh": "", "command": "", "wall_s": 20.0, "limit": "users",
-        "is_spoiled": false, "thresholds_met": null, "requests_per_s": 101.0, "succeeded": 2000, "failed": 0, "p50_ns": p50_ms * 1e6, "p99_ns": p50_ms * 1.5e6});
+        "is_unreliable": false, "thresholds_met": null, "requests_per_s": 101.0, "succeeded": 2000, "failed": 0, "p50_ns": p50_ms * 1e6, "p99_ns": p50_ms * 1.5e6});
     std::fs::write(folder.join("run.json"), card.to_string()).expect("room");
 }
 

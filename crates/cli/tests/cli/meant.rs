@@ -154,7 +154,7 @@ fn a_server_that_goes_away_is_reported_with_one_figure() {
         let file = std::env::temp_dir().join(format!("onrush-gone-{language}-{}", std::process::id()));
         let path = file.to_str().expect("UTF-8");
         let connections = CONNECTIONS.to_string();
-        let load = ["-q", "100", "-z", "1h", "-c", &connections, "--persist", "--interval", "100ms"];
+        let load = ["-q", "100", "-z", "1h", "-c", &connections, "--no-abort-on-failures", "--interval", "100ms"];
         let words = [&load[..], &["--full", "--lang", language, "--json", path, &url]].concat();
         let mut command = onrush(&words);
         let mut child = Ends::start(command.stdout(Stdio::piped()).stderr(Stdio::piped()));

@@ -97,7 +97,7 @@ const WORDS: &[Case] = &[
     (&["hold", "-d", "10s", "ws://127.0.0.1:1/"], "--hold 10s", "--hold 10s"),
     (&["-H", "Host: a", "--host", "b", URL], "each gives the header", "两者都给出了该请求头"),
     (
-        &["--no-answer", "-d", "x", "--expect-body", "y", "tcp://127.0.0.1:1"],
+        &["--no-response", "-d", "x", "--expect-body", "y", "tcp://127.0.0.1:1"],
         "no answer is looked at",
         "没有应答可供检查",
     ),

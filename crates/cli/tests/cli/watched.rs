@@ -230,7 +230,7 @@ fn a_page_starts_nothing_that_is_not_for_it() {
         (json!(["--no-such-flag", url]), "no-such-flag"),
         (json!(["-q", "many", url]), "many"),
         (json!(["--help"]), "run"),
-        (json!(["-q", "1", "-z", "1s", "http://93.184.216.34/"]), "--i-may-load"),
+        (json!(["-q", "1", "-z", "1s", "http://93.184.216.34/"]), "--allow-host"),
         (json!([]), "words"),
         (json!([5]), "words"),
     ];

@@ -333,7 +333,7 @@ fn rows_go_on_when_slots_move() {
     let taken: BTreeSet<u64> = came.iter().filter_map(|came| number(&came.start)).collect();
     assert_eq!(taken.len(), came.len(), "each has its own");
     // Nobody jumps over rows: there is one for each start that was due, made or not.
-    let late_s = report["workers"]["changed_late_s"].as_f64().expect("a time");
+    let late_s = report["workers"]["change_delay_s"].as_f64().expect("a time");
     assert!(taken.last() < Some(&due_at(&report, 600, late_s)), "{:?} of {planned}", taken.last());
 }
 
@@ -468,7 +468,7 @@ fn workers_go_with_who_leads() {
 #[test]
 fn searches_and_changes_need_nothing_more() {
     let server = Served::start();
-    let words = ["find-max", "--budget", "5s", "--trials", "1", "--no-save", "--from", "100", "--most", "400"];
+    let words = ["find-max", "--budget", "5s", "--trials", "1", "--no-save", "--start", "100", "--max", "400"];
     let done = output(&[&words, &["--workers", "2", "--output", "json", &server.url][..]].concat());
     assert!(matches!(done.status.code(), Some(0 | 1)), "{done:?}");
     assert!(report(&done)["trials"].as_array().is_some_and(|trials| !trials.is_empty()));
@@ -513,8 +513,8 @@ fn journals_that_are_none() {
         (&["import", &path], "is not a ring: a folder with the files head", "不是 ring"),
         (&["import", "/nowhere/at/all"], "No such file or directory", "没有该文件或目录"),
         (&["import"], "RING", "RING"),
-        (&["--ring", "x", "-n", "1", "http://127.0.0.1:9/"], "--ring needs --cluster", "--ring 需要同时给出"),
-        (&["worker", "--join", "unix:/nowhere/bus", "--ring", "x"], "--ring needs a bus", "--ring 需要多台机器"),
+        (&["--journal", "x", "-n", "1", "http://127.0.0.1:9/"], "--journal needs --cluster", "--journal 需要同时给出"),
+        (&["worker", "--join", "unix:/nowhere/bus", "--journal", "x"], "--journal needs a bus", "--journal 需要多台机器"),
     ];
     for (words, english, chinese) in cases {
         for (language, said) in [("en", english), ("zh", chinese)] {

@@ -45,13 +45,13 @@ fn a_change_that_comes_late() {
     assert_eq!(truth.twice, Vec::<u64>::new());
     let came = truth.numbers.len() as u64;
     let otherwise = is_accounted_for(&report, came);
-    let late = report["workers"]["changed_late_s"].as_f64().expect("a time");
+    let late = report["workers"]["change_delay_s"].as_f64().expect("a time");
     // What was slowed down late has started more.
     assert!(otherwise > 0 && (0.2..10.0).contains(&late), "{otherwise} after {late} s: {:#}", report["workers"]);
     assert_eq!(truth.of, started_by(&report));
     let imported = imported_at_end(&journals_of_workers(&scene));
     assert_eq!(is_accounted_for(&imported, came), otherwise);
-    for name in ["undelivered", "otherwise", "changed_late_s"] {
+    for name in ["undelivered", "otherwise", "change_delay_s"] {
         assert_eq!(imported["workers"][name], report["workers"][name], "{name}");
     }
 }

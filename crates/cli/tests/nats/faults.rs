@@ -113,7 +113,7 @@ fn led_from_afar(name: &str, before: u64, then: u64) -> Value {
 #[test]
 fn a_leader_that_is_slow() {
     let report = led_from_afar("leader-slow", 0, 850);
-    let late = report["workers"]["heard_late_s"].as_f64().expect("a time");
+    let late = report["workers"]["ingest_delay_s"].as_f64().expect("a time");
     assert!((0.8..3.0).contains(&late), "{late} s late");
 }
 
@@ -144,7 +144,7 @@ fn a_bus_that_is_gone_for_forty_seconds() {
     let (judged, report) = scene.judged();
     assert_eq!((judged.unknown, judged.missing.len() as u64), (0, judged.undelivered), "{judged:?}");
     assert!((30 * RATE..=46 * RATE).contains(&judged.undelivered), "{judged:?}");
-    let still = report["workers"]["stood_still_s"].as_f64().expect("a number");
+    let still = report["workers"]["stalled_s"].as_f64().expect("a number");
     assert!((30.0..=46.0).contains(&still), "{still}");
 }
 
@@ -214,7 +214,7 @@ fn a_stream_that_is_full() {
     let (judged, report) = scene.judged();
     assert_eq!((judged.started, judged.undelivered, judged.unknown), (16 * RATE, 0, 0), "{judged:?}");
     let each = report["workers"]["each"].as_array().expect("workers");
-    assert!(each.iter().any(|each| each["had_no_room"] == true), "{:#}", report["workers"]);
+    assert!(each.iter().any(|each| each["bus_was_full"] == true), "{:#}", report["workers"]);
 }
 
 /// A bus that keeps only what was told last: whoever takes the run over begins with what was put together before.

@@ -50,7 +50,7 @@ fn bare(report: &Value) -> Value {
     for of_process in ["resident_bytes", "process_cpu_user_s", "process_cpu_system_s"] {
         report["generator"][of_process] = Value::Null;
     }
-    report["workers"]["heard_late_s"] = Value::Null;
+    report["workers"]["ingest_delay_s"] = Value::Null;
     // The link of the machine that it was made on.
     report["verdict"]["link"] = Value::Null;
     // In the order in which they came to their ends; so it is not said which is the busiest.

@@ -160,14 +160,14 @@ fn what_does_not_fit_is_said() {
     assert_eq!(started(&run(&["-n", "5", "--cluster", &spelled, &server.url("/delay/1")])), 5);
     // What is allowed is all that is allowed, near or not.
     let only = odd.site("only").replace("nats://", "nats://ann:a%40b==@");
-    let words = ["worker", "--join", &only, "--allow", "10.9.8.7", "--quiet"];
+    let words = ["worker", "--join", &only, "--allow-host", "10.9.8.7", "--quiet"];
     let _only = Worker(onrush(&words).spawn().expect("it starts"));
     let done = output(&["--cluster", &only, "-n", "5", &server.url("/delay/1")]);
     assert!(!done.status.success() && text(&done.stderr).contains("only 10.9.8.7"), "{done:?}");
     let site = site.replace("nats://", "nats://ann:secret@");
-    let words = ["worker", "--join", &site, "--allow", "10.9.8.7", "--quiet"];
+    let words = ["worker", "--join", &site, "--allow-host", "10.9.8.7", "--quiet"];
     let _worker = Worker(onrush(&words).spawn().expect("it starts"));
-    let done = output(&["--cluster", &site, "--i-may-load", "192.0.2.1", "-n", "5", "http://192.0.2.1:9/"]);
+    let done = output(&["--cluster", &site, "--allow-host", "192.0.2.1", "-n", "5", "http://192.0.2.1:9/"]);
     let said = text(&done.stderr);
     assert!(!done.status.success() && said.contains("10.9.8.7"), "{said}");
     assert_eq!(server_count(&server), 5, "nothing else was sent");

@@ -88,7 +88,7 @@ impl Scene {
         let host = FIRST + self.workers.len();
         let (site, name) = (self.bus.site("faults"), self.net.address(host));
         let journal = self.journal_of(host).display().to_string();
-        let mut worker = onrush(&["worker", "--join", &site, "--name", &name, "--threads", "1", "--ring", &journal]);
+        let mut worker = onrush(&["worker", "--join", &site, "--name", &name, "--threads", "1", "--journal", &journal]);
         if ahead > 0 {
             let mut shifted = Command::new("unshare");
             shifted.args(["--time", "--monotonic", &ahead.to_string(), "--boottime", &ahead.to_string()]);
@@ -126,7 +126,7 @@ impl Scene {
         let load = self.folder.join("load.yaml").display().to_string();
         let count = self.workers.len().to_string();
         let journal = self.journal_of(host).display().to_string();
-        let own = ["run", &load, "--output", "json", "--cluster", site, "--workers", &count, "--ring", &journal];
+        let own = ["run", &load, "--output", "json", "--cluster", site, "--workers", &count, "--journal", &journal];
         let mut leads = self.net.on(host, &onrush(&[&own[..], words].concat()));
         leads.env("ONRUSH_WEB_TOKEN", TOKEN).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts")
     }

@@ -59,7 +59,7 @@ fn ports_that_are_used_up_are_reported_with_the_figure() {
     let code = child.wait().expect("it ends").code();
     assert!(said().contains("sysctl -w net.ipv4.ip_local_port_range="), "{}", said());
     let report: serde_json::Value = serde_json::from_slice(&std::fs::read(&out).expect("a file")).expect("JSON");
-    assert_eq!((&report["verdict"]["is_spoiled"], code), (&true.into(), Some(1)), "--strict");
+    assert_eq!((&report["verdict"]["is_unreliable"], code), (&true.into(), Some(1)), "--strict");
     assert_eq!(report["verdict"]["kind"], "ports_or_descriptors", "{}", report["verdict"]);
     assert_eq!(report["notes"][0]["kind"], "local-ports");
     let failures = report["failures"].as_array().expect("a list").iter();

@@ -55,8 +55,8 @@ impl Account {
     }
 
     /// The bus did not take what a member has to tell.
-    pub(super) fn had_no_room(&mut self, member: u16) {
-        self.seen.entry(member).or_default().had_no_room = true;
+    pub(super) fn bus_was_full(&mut self, member: u16) {
+        self.seen.entry(member).or_default().bus_was_full = true;
     }
 
     /// A member has told something, with what is to be done as it stands.
@@ -146,7 +146,7 @@ impl Account {
                     self.reporter.left(place, usize::from(*scenario));
                 }
             }
-            News::FailureRateGuard { part, is_hopeless } => {
+            News::TooManyFailures { part, is_hopeless } => {
                 if let Some(place) = place_of(*part) {
                     self.reporter.hopeless(place, *is_hopeless);
                 }

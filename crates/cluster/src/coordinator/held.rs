@@ -196,7 +196,7 @@ impl OwnHold {
             | News::Withdrawn { .. }
             | News::Stuck { .. }
             | News::Left { .. }
-            | News::FailureRateGuard { .. } => {}
+            | News::TooManyFailures { .. } => {}
         }
     }
 

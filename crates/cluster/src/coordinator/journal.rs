@@ -113,7 +113,7 @@ impl Keeper {
     pub(super) fn lost(&mut self, leader: &Leader, number: u16, until: Nanos) {
         self.who(leader, number);
         let member = leader.state().members.get(usize::from(number)).copied();
-        self.keep(member.map(|member| Record::RevokedSlots { member, until }));
+        self.keep(member.map(|member| Record::Lost { member, until }));
     }
 
     /// The run is over.

@@ -285,14 +285,14 @@ impl Coordinator {
                     self.fail(BackendFault::Unready { unready, of: there + unready })
                 }
                 LeaderUpdate::News { member, news } => self.news(member, *news),
-                LeaderUpdate::RevokedSlots { member, until, .. } => self.lost(member, until),
+                LeaderUpdate::Lost { member, until, .. } => self.lost(member, until),
                 LeaderUpdate::Over => self.over(),
                 LeaderUpdate::NoRoom { member } => {
                     if let Some(hold) = &mut self.hold {
-                        hold.seen(member).had_no_room = true;
+                        hold.seen(member).bus_was_full = true;
                     }
                     if let Some(run) = &mut self.run {
-                        run.account.had_no_room(member);
+                        run.account.bus_was_full(member);
                     }
                 }
                 LeaderUpdate::Behind(behind) => {

@@ -171,7 +171,7 @@ impl Facts {
                     let known = self.who.entry(member).or_default();
                     *known = (name, round_trip.or(known.1));
                 }
-                Record::RevokedSlots { member, until } => {
+                Record::Lost { member, until } => {
                     let known = self.lost.entry(member).or_default();
                     *known = until.max(*known);
                 }

@@ -314,7 +314,7 @@ fn the_better_of_two_counts() {
         Record::Batch { place: number, bytes }
     };
     let leader = |count: u64| {
-        let lost = Record::RevokedSlots { member: member(7), until: Nanos(9) };
+        let lost = Record::Lost { member: member(7), until: Nanos(9) };
         let batches = (1..=count).map(batch);
         let records = [Record::State(state()), Record::Started(Nanos(5))].into_iter().chain(batches).chain([lost]);
         let head = Head { is_of_leader: true, ..head(1, 3) };

@@ -164,7 +164,7 @@ impl Facts {
             Record::Started(_) => self.started = Some(record.clone()),
             Record::State(state) => drop(self.states.insert(state.seen_of(), record.clone())),
             Record::Who { member, .. } => drop(self.who.insert(*member, record.clone())),
-            Record::RevokedSlots { member, .. } => drop(self.lost.insert(*member, record.clone())),
+            Record::Lost { member, .. } => drop(self.lost.insert(*member, record.clone())),
             Record::Begins(_) | Record::Before { .. } | Record::Batch { .. } | Record::News { .. } => {}
         }
     }

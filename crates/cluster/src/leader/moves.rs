@@ -87,7 +87,7 @@ impl Leader {
         let measured = run.started.unwrap_or_default() + warmup;
         let until = gone_at.unwrap_or(lease_over).min(lease_over).since(measured);
         self.members.lose(id, incarnation);
-        self.reported.push_back(LeaderUpdate::RevokedSlots { member: place as u16, is_gone: gone_at.is_some(), until });
+        self.reported.push_back(LeaderUpdate::Lost { member: place as u16, is_gone: gone_at.is_some(), until });
     }
 
     /// The bus is gone for good: nobody who has not told its end is waited for, and it is over.

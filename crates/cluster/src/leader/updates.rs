@@ -47,7 +47,7 @@ pub enum LeaderUpdate {
         news: Box<News>,
     },
     /// Somebody is silent, and was given up.
-    RevokedSlots {
+    Lost {
         /// The number of the member.
         member: u16,
         /// Its connection is closed, so it is gone.

@@ -105,7 +105,7 @@ pub enum News {
         scenario: u16,
     },
     /// Whether every user of a part has failed to connect, and none ever did.
-    FailureRateGuard {
+    TooManyFailures {
         /// Which part.
         part: u16,
         /// Whether it is so.
@@ -181,7 +181,7 @@ impl News {
             Self::Withdrawn { .. }
             | Self::Stuck { .. }
             | Self::Left { .. }
-            | Self::FailureRateGuard { .. }
+            | Self::TooManyFailures { .. }
             | Self::Broken { .. }
             | Self::Gone { .. } => return true,
         };
@@ -201,7 +201,7 @@ impl News {
             | Self::Stuck { .. }
             | Self::Held { .. }
             | Self::Left { .. }
-            | Self::FailureRateGuard { .. }
+            | Self::TooManyFailures { .. }
             | Self::Gave { .. }
             | Self::Follows { .. }
             | Self::Gone { .. } => 0,

@@ -72,11 +72,11 @@ impl Shelf {
         {
             self.records.extend(recalled(checkpoint));
         }
-        if let LeaderUpdate::RevokedSlots { member, until, .. } = reported
+        if let LeaderUpdate::Lost { member, until, .. } = reported
             && self.head.is_some()
         {
             let member = leader.state().members[usize::from(*member)];
-            self.records.push(Record::RevokedSlots { member, until: *until });
+            self.records.push(Record::Lost { member, until: *until });
         }
     }
 

@@ -102,7 +102,7 @@ impl Tally {
                     *self.counts.entry((member, row.part)).or_default() += count_of(row);
                 }
             }
-            LeaderUpdate::RevokedSlots { member, until, .. } => {
+            LeaderUpdate::Lost { member, until, .. } => {
                 self.ledger.lost(member, until);
                 self.lost += 1;
             }

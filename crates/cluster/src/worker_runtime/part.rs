@@ -74,7 +74,7 @@ impl PartWorker {
                     }
                     PartMessage::Stuck(received) => News::Stuck { part, received },
                     PartMessage::Left(scenario) => News::Left { part, scenario: scenario as u16 },
-                    PartMessage::FailureRateGuard(is_hopeless) => News::FailureRateGuard { part, is_hopeless },
+                    PartMessage::TooManyFailures(is_hopeless) => News::TooManyFailures { part, is_hopeless },
                 }),
                 RunUpdate::Changed(_) => {}
             }

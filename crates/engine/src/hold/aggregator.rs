@@ -57,7 +57,7 @@ pub(super) enum Where {
     /// A part of them, of which somebody hears.
     Partition(Sender<HoldUpdate>),
     /// Others hold the parts, on other machines or in other processes.
-    RemotePartEvent,
+    Remote,
 }
 
 /// What one shard told.
@@ -330,7 +330,7 @@ impl HoldAggregator {
     }
 
     fn is_afar(&self) -> bool {
-        matches!(self.setting.place, Where::RemotePartEvent)
+        matches!(self.setting.place, Where::Remote)
     }
 
     /// All of them are to close at a later time, and nobody has stopped them: it is one part that leaves.
@@ -353,7 +353,7 @@ impl HoldAggregator {
         match &self.setting.place {
             Where::Here => {}
             Where::Partition(_) => self.tell(HoldUpdate::Opened(sum(&self.opened), since)),
-            Where::RemotePartEvent => {
+            Where::Remote => {
                 let Setting { orders, clock, .. } = &self.setting;
                 let is_empty = !orders.reconnects && sum(&self.opened).open == 0;
                 orders.close_at(clock.now() + if is_empty { Nanos(1) } else { orders.duration });
@@ -433,7 +433,7 @@ impl Aggregator for HoldAggregator {
                 (self.lost[shard], self.parts[shard]) = (true, PartMemory::default());
                 self.look_whether_opened(self.setting.clock.now().since(self.setting.started));
             }
-            Report::WorkersSummary(workers_summary) => self.workers_summary = Some(*workers_summary),
+            Report::Workers(workers_summary) => self.workers_summary = Some(*workers_summary),
         }
         self.watch_memory();
     }
@@ -459,7 +459,7 @@ impl Aggregator for HoldAggregator {
 
     fn is_waiting(&self) -> bool {
         let is_on = match self.setting.place {
-            Where::RemotePartEvent => self.workers_summary.is_none(),
+            Where::Remote => self.workers_summary.is_none(),
             _ => self.over < self.shards,
         };
         is_on && self.failure.is_none() && !self.is_lost

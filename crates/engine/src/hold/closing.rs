@@ -148,7 +148,7 @@ impl HoldRuntime {
         let connection = self.get(number);
         connection.is_ending = true;
         let since = connection.since;
-        self.timers.insert(now + PART_WAIT, Wake::Partition(number, since));
+        self.timers.insert(now + PART_WAIT, Wake::Part(number, since));
     }
 
     pub(super) fn part<S: Sockets>(&mut self, number: u32, since: Nanos, now: Nanos, sockets: &mut S) {

@@ -100,7 +100,7 @@ impl Holding {
             stop: stop.clone(),
             orders: orders.clone(),
             before: (0, None),
-            place: Where::RemotePartEvent,
+            place: Where::Remote,
         };
         let going =
             RunLoop::begin(shard_threads, started, HoldAggregator::of(setting, parts, Vec::new()), stop.clone());

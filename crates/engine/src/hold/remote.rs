@@ -95,7 +95,7 @@ impl HoldReporter {
 
     /// All is over; nothing more is told.
     pub fn over(&self, workers_summary: WorkersSummary) {
-        self.tell(Report::WorkersSummary(Box::new(workers_summary)));
+        self.tell(Report::Workers(Box::new(workers_summary)));
     }
 
     /// It cannot go on.

@@ -51,7 +51,7 @@ pub(super) enum Report {
     /// Nobody waits for such a part.
     Lost { shard: usize },
     /// All of them are over.
-    WorkersSummary(Box<WorkersSummary>),
+    Workers(Box<WorkersSummary>),
 }
 
 impl shard_threads::Report for Report {

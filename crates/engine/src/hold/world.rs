@@ -123,7 +123,7 @@ pub(super) enum Wake {
     /// Its pause is over at this instant; a connection that was lost meanwhile has begun another one.
     Speak(u32, Nanos),
     /// Its peer, which has agreed to the close that was sent then, could have closed by now.
-    Partition(u32, Nanos),
+    Part(u32, Nanos),
 }
 
 /// Deadlines that come in the order in which they were set, since all are as far away.
@@ -302,7 +302,7 @@ impl HoldRuntime {
             match wake {
                 Wake::Retry(number) => self.retry_due(number),
                 Wake::Speak(number, at) => self.pause_over(number, at, now, sockets),
-                Wake::Partition(number, since) => self.part(number, since, now, sockets),
+                Wake::Part(number, since) => self.part(number, since, now, sockets),
             }
         }
         self.look_at_deadlines(now, sockets);

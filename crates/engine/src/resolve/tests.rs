@@ -91,7 +91,7 @@ fn nobody_is_loaded_by_mistake() {
             of_flags(&Flags { connect_to: list("::site.example:80"), ..flags("http://127.0.0.1/") }),
         ),
         ("--connect-to", of_flags(&Flags { connect_to: list("::93.184.216.34:80"), ..flags("http://127.0.0.1/") })),
-        ("--to", of_flags(&Flags { to: some("127.0.0.1:80,93.184.216.34:80"), ..flags("http://127.0.0.1/") })),
+        ("--connect-addresses", of_flags(&Flags { to: some("127.0.0.1:80,93.184.216.34:80"), ..flags("http://127.0.0.1/") })),
         ("TLS", of_flags(&flags("https://site.example/"))),
         ("WebSocket", of_flags(&flags("wss://site.example/"))),
         ("TCP", of_flags(&Flags { data: some("x"), no_response: true, ..flags("tcp://site.example:9") })),
@@ -173,7 +173,7 @@ fn who_is_near_or_was_named_is_loaded() {
         for one in strangers {
             assert!(one.host == one.address.to_string() && one.is_given, "{one:?}");
             assert!(
-                refused.as_ref().is_err_and(|error| error.to_string().contains(&format!("--i-may-load {}", one.host)))
+                refused.as_ref().is_err_and(|error| error.to_string().contains(&format!("--allow-host {}", one.host)))
             );
         }
     }
@@ -186,7 +186,7 @@ fn who_is_near_or_was_named_is_loaded() {
     for near in ["127.0.0.1", "10.0.0.1", "::1", "fd00::1", "169.254.0.9"] {
         assert!(Net::new(&[near]).resolve(&of_flags(&flags("http://site.example/"))).is_ok(), "{near}");
     }
-    assert!(Net::new(&[FAR]).resolve(&of_tool("wrk -t1 -c1 --i-may-load site.example http://site.example/")).is_ok());
+    assert!(Net::new(&[FAR]).resolve(&of_tool("wrk -t1 -c1 --allow-host site.example http://site.example/")).is_ok());
     let debug = flags("http://site.example/").plan().expect("a plan").for_debug();
     assert!(Net::new(&[FAR]).resolve(debug.scenarios[0].target()).is_ok());
     // A socket of this machine is this machine.

@@ -39,7 +39,7 @@ pub(super) enum Where {
     /// Here, and they are a part of those of a load.
     Partition,
     /// Others have them.
-    RemotePartEvent,
+    Remote,
 }
 
 /// Where the reports of the shards of a load come together.
@@ -81,7 +81,7 @@ impl LoadAggregator {
         let shards = returns.len();
         let timelines = changes.timelines();
         let (hopeless, gathered) = (vec![false; shards], vec![vec![None; shards]; timelines.len()]);
-        let merger = Merger::new(times, timelines, scenarios, returns, place == Where::RemotePartEvent);
+        let merger = Merger::new(times, timelines, scenarios, returns, place == Where::Remote);
         Self {
             merger,
             hopeless,
@@ -219,7 +219,7 @@ impl Aggregator for LoadAggregator {
     }
 
     fn is_waiting(&self) -> bool {
-        let is_on = if self.place == Where::RemotePartEvent {
+        let is_on = if self.place == Where::Remote {
             self.workers_summary.is_none()
         } else {
             self.merger.running() > 0
@@ -231,11 +231,11 @@ impl Aggregator for LoadAggregator {
         match report {
             Report::Interval { shard, upto, at, seen } => self.merger.interval(shard, upto, at, seen),
             Report::Over { shard, at, ends, seen } => self.merger.over(shard, at, &ends, &seen),
-            Report::FailureRateGuard { shard, is_hopeless } => {
+            Report::TooManyFailures { shard, is_hopeless } => {
                 self.hopeless[shard] = is_hopeless;
                 let are_all = self.hopeless.iter().all(|&is| is);
                 if self.place == Where::Partition {
-                    self.reported_up.push_back(PartMessage::FailureRateGuard(are_all));
+                    self.reported_up.push_back(PartMessage::TooManyFailures(are_all));
                 } else if are_all {
                     self.stop.abort();
                 }
@@ -251,7 +251,7 @@ impl Aggregator for LoadAggregator {
                     self.reported_up.push_back(PartMessage::Left(scenario));
                 }
             }
-            Report::RemotePartEvent { part, remote } => self.hear_from_afar(part, remote),
+            Report::Remote { part, remote } => self.hear_from_afar(part, remote),
             Report::BarrierEvent(attended) => self.tell_up(attended),
             Report::Gathered { shard, scenario, at } => self.gathered[scenario][shard] = Some(at),
             Report::Ready { .. } => {}

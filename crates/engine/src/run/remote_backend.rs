@@ -82,7 +82,7 @@ pub enum PartMessage {
     /// All users wait, and no more of them will come: so it was after so many releases.
     Stuck(u64),
     /// Whether every user has failed to connect, and none ever did.
-    FailureRateGuard(bool),
+    TooManyFailures(bool),
 }
 
 impl RunReporter {
@@ -92,7 +92,7 @@ impl RunReporter {
 
     fn tell(&self, part: usize, remote: RemotePartEvent) {
         self.changes.reported_from_afar();
-        if self.reports.send(Report::RemotePartEvent { part, remote }).is_err() {
+        if self.reports.send(Report::Remote { part, remote }).is_err() {
             // The run is gone: nobody wants to know.
             self.changes.received_from_afar();
         }
@@ -116,7 +116,7 @@ impl RunReporter {
 
     /// Whether every user of a part has failed to connect, and none ever did.
     pub fn hopeless(&self, part: usize, is_hopeless: bool) {
-        let _ = self.reports.send(Report::FailureRateGuard { shard: part, is_hopeless });
+        let _ = self.reports.send(Report::TooManyFailures { shard: part, is_hopeless });
     }
 
     /// All users of a scenario in this part wait for those of the others.

@@ -130,7 +130,7 @@ impl Running {
         let began_unix = unix_of(times.measured_from(), clock);
         changes.begin(times.measured_from());
         let aggregator =
-            LoadAggregator::new(times, Vec::new(), Vec::new(), stop.clone(), changes.clone(), Where::RemotePartEvent);
+            LoadAggregator::new(times, Vec::new(), Vec::new(), stop.clone(), changes.clone(), Where::Remote);
         let aggregator = aggregator.with_meetings(&plan.meetings);
         let going = RunLoop::begin(shard_threads, times, aggregator, stop.clone());
         let (stop, meetings, machine_before) = (stop.clone(), None, None);

@@ -62,7 +62,7 @@ impl Publisher {
     pub(super) fn tell_hope(&mut self, is_hopeless: bool) {
         self.was_hopeless = is_hopeless;
         // A run that is gone is met at the next hand-over.
-        let _ = self.ends.reports.send(Report::FailureRateGuard { shard: self.ends.shard, is_hopeless });
+        let _ = self.ends.reports.send(Report::TooManyFailures { shard: self.ends.shard, is_hopeless });
     }
 
     /// Users that wait for each other start, when they were told to.

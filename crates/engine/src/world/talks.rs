@@ -61,7 +61,7 @@ enum End {
     /// The peer broke the rules.
     Fault(Fault),
     /// The connection cannot go on.
-    RevokedSlots(Failure),
+    Lost(Failure),
     /// The peer ends the conversation.
     Close { code: u16, reason: String },
 }
@@ -249,7 +249,7 @@ impl ScenarioRuntime {
                 if self.is_before_message(socket) {
                     // They came before the message left, and the answer behind them could not be told from them.
                     self.seen.counts[Counter::Unsolicited] += 1;
-                    return Some(End::RevokedSlots(Failure::Protocol(ProtocolFault::Unsolicited)));
+                    return Some(End::Lost(Failure::Protocol(ProtocolFault::Unsolicited)));
                 }
                 self.hear_first(attempt, at);
                 self.take_body(attempt, bytes);
@@ -369,7 +369,7 @@ impl ScenarioRuntime {
                 }
                 self.lose(socket, faults::line(fault), at, sockets);
             }
-            Some(End::RevokedSlots(failure)) => self.lose(socket, failure, at, sockets),
+            Some(End::Lost(failure)) => self.lose(socket, failure, at, sockets),
             Some(End::Close { code, reason }) => {
                 if at >= self.instants.measured_from {
                     *self.seen.counts.closes.entry(code).or_default() += 1;

@@ -282,7 +282,7 @@ fn counter_of(word: &str) -> Option<Counted> {
         "timed_out" => Counted::TimedOut,
         "dropped" => Counted::Dropped,
         "unfinished" => Counted::Unfinished,
-        "lost" => Counted::GoalMisses,
+        "lost" => Counted::Lost,
         "answers" => Counted::Responses,
         "reconnects" => Counted::Reconnects,
         "messages_sent" => Counted::MessagesSent,

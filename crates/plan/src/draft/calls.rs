@@ -143,11 +143,11 @@ impl Draft {
             }
         };
         if types.is_none() && !self.responses.json.is_empty() {
-            return Err(PlanError::ResponseNeeds { flag: "--expect-json", needed: Need::Method });
+            return Err(PlanError::Needs { flag: "--expect-json", needed: Need::Method });
         }
         let (sends_stream, responses_stream) = is_stream;
         if interval.is_some() && !sends_stream {
-            return Err(PlanError::ResponseNeeds { flag: "--message-interval", needed: Need::ClientStream });
+            return Err(PlanError::Needs { flag: "--message-interval", needed: Need::ClientStream });
         }
         let interval = check_span_max("--message-interval", interval.unwrap_or_default())?;
         let is_gzipped = gzip == Some(true);
@@ -213,7 +213,7 @@ impl CallOptions {
             }
             (false, true) => Schema::of_protos(&self.protos, &self.import_paths).map(Some),
             (true, _) if !self.import_paths.is_empty() => {
-                Err(PlanError::ResponseNeeds { flag: "--import-path", needed: Need::Proto })
+                Err(PlanError::Needs { flag: "--import-path", needed: Need::Proto })
             }
             (true, false) => Schema::of_sets(&self.protosets).map(Some),
             (true, true) => Ok(None),
@@ -230,7 +230,7 @@ impl CallOptions {
             ("--grpc-encoding", self.gzip.is_some()),
         ];
         let flag = given.iter().find(|(_, is_given)| *is_given);
-        flag.map_or(Ok(()), |(flag, _)| Err(PlanError::ResponseNeeds { flag, needed: Need::Grpc }))
+        flag.map_or(Ok(()), |(flag, _)| Err(PlanError::Needs { flag, needed: Need::Grpc }))
     }
 }
 

@@ -81,7 +81,7 @@ impl Connection {
             return Err(PlanError::Conflict { one: "--no-keepalive", other: "--streams", remedy: Remedy::StreamsStay });
         }
         if streams.is_some() && !is_tls && requested != Some(Version::Http2) && !address.is_grpc() {
-            return Err(PlanError::ResponseNeeds { flag: "--streams", needed: Need::Http2 });
+            return Err(PlanError::Needs { flag: "--streams", needed: Need::Http2 });
         }
         let protocol = match (requested, is_tls) {
             (Some(Version::Http2), _) => Protocol::Http2,
@@ -125,7 +125,7 @@ impl Security {
     fn certificate(&self) -> Result<Option<OwnCertificate>, PlanError> {
         match (&self.cert, &self.key) {
             (None, None) => Ok(None),
-            (None, Some(_)) => Err(PlanError::ResponseNeeds { flag: "--key", needed: Need::Cert }),
+            (None, Some(_)) => Err(PlanError::Needs { flag: "--key", needed: Need::Cert }),
             // As curl: one file may hold both.
             (Some(cert), key) => {
                 let chain = read_file("--cert", cert)?;
@@ -163,7 +163,7 @@ impl Draft {
         }
         if !address.is_tls() {
             let requested = security.requested();
-            return requested.map_or(Ok(None), |flag| Err(PlanError::ResponseNeeds { flag, needed: Need::Https }));
+            return requested.map_or(Ok(None), |flag| Err(PlanError::Needs { flag, needed: Need::Https }));
         }
         self.connection.check_alpn(address, protocol)?;
         Ok(Some(Tls {

@@ -38,7 +38,7 @@ impl HoldDraft {
         if let Some(flag) =
             draft.responses.of_content().filter(|_| address.scheme == Scheme::Http || work == Work::Nothing)
         {
-            return Err(PlanError::ResponseNeeds { flag, needed: Need::Answered });
+            return Err(PlanError::Needs { flag, needed: Need::Answered });
         }
         let step = match address.scheme {
             Scheme::Grpc => return Err(PlanError::HoldScheme { url: address.to_string() }),
@@ -50,7 +50,7 @@ impl HoldDraft {
                 let step = draft.talk_step(address, work == Work::Nothing)?;
                 let says = step.talk.as_ref().is_some_and(|talk| talk.message.is_some());
                 if says && work == Work::Nothing {
-                    return Err(PlanError::ResponseNeeds { flag: "-d", needed: Need::Work });
+                    return Err(PlanError::Needs { flag: "-d", needed: Need::Work });
                 }
                 step
             }

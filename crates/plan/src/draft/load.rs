@@ -135,7 +135,7 @@ impl Load {
         given
             .iter()
             .find(|(_, is_given)| *is_given)
-            .map_or(Ok(()), |(flag, _)| Err(PlanError::ResponseNeeds { flag, needed: Need::Rate }))
+            .map_or(Ok(()), |(flag, _)| Err(PlanError::Needs { flag, needed: Need::Rate }))
     }
 
     /// Users that are kept busy.
@@ -205,7 +205,7 @@ impl Load {
             return Err(PlanError::Conflict { one, other, remedy });
         }
         if self.preconnect && self.connections.is_none() {
-            return Err(PlanError::ResponseNeeds { flag: "--preconnect", needed: Need::Connections });
+            return Err(PlanError::Needs { flag: "--preconnect", needed: Need::Connections });
         }
         let connections = ConnectionCount::of(self.connections, self.preconnect);
         let max_lateness = self.max_lateness.unwrap_or(timeout);

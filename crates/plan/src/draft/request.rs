@@ -35,7 +35,7 @@ impl Request {
     pub(super) fn refuse_talk(&self) -> Result<(), PlanError> {
         let random = matches!(self.body, Some(Body::Random { .. })).then_some("--data-bytes");
         let flag = self.talk.of_websocket().or(random).or(self.talk.end.as_ref().map(flag_of));
-        flag.map_or(Ok(()), |flag| Err(PlanError::ResponseNeeds { flag, needed: Need::Talk }))
+        flag.map_or(Ok(()), |flag| Err(PlanError::Needs { flag, needed: Need::Talk }))
     }
 
     pub(super) fn timeout(&self) -> Result<Duration, PlanError> {

@@ -61,7 +61,7 @@ impl ResponseChecks {
         self.refuse_redirects()?;
         match self.headers.is_empty() {
             true => Ok(()),
-            false => Err(PlanError::ResponseNeeds { flag: "--expect-header", needed: Need::Http }),
+            false => Err(PlanError::Needs { flag: "--expect-header", needed: Need::Http }),
         }
     }
 
@@ -69,7 +69,7 @@ impl ResponseChecks {
     pub(super) fn refuse_redirects(&self) -> Result<(), PlanError> {
         let given = [("--location", self.location), ("--max-redirs", self.max_redirs.is_some())];
         let flag = given.iter().find(|(_, is_given)| *is_given);
-        flag.map_or(Ok(()), |(flag, _)| Err(PlanError::ResponseNeeds { flag, needed: Need::Http }))
+        flag.map_or(Ok(()), |(flag, _)| Err(PlanError::Needs { flag, needed: Need::Http }))
     }
 }
 
@@ -77,7 +77,7 @@ impl Draft {
     pub(super) fn follow(&self, form: &Arc<Form>) -> Result<Option<Follow>, PlanError> {
         let ResponseChecks { location, max_redirs, .. } = self.responses;
         if max_redirs.is_some() && !location {
-            return Err(PlanError::ResponseNeeds { flag: "--max-redirs", needed: Need::Location });
+            return Err(PlanError::Needs { flag: "--max-redirs", needed: Need::Location });
         }
         if !location {
             return Ok(None);
@@ -100,6 +100,6 @@ impl Draft {
         let is_http1 = matches!(self.connection.version, Some(Version::Http10 | Version::Http11));
         let protocol = if is_http1 { Protocol::Http1 } else { Protocol::Negotiated };
         let tls = self.tls(&Address::parse("https://localhost/")?, protocol)?;
-        tls.ok_or(PlanError::ResponseNeeds { flag: "--location", needed: Need::Https })
+        tls.ok_or(PlanError::Needs { flag: "--location", needed: Need::Https })
     }
 }

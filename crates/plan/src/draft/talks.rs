@@ -42,7 +42,7 @@ pub(crate) fn flag_of(end: &ResponseEnd) -> &'static str {
         ResponseEnd::Until(_) => "--until",
         ResponseEnd::Bytes(_) => "--read-bytes",
         ResponseEnd::LengthPrefix { .. } => "--length-prefix",
-        ResponseEnd::None | ResponseEnd::Message => "--no-answer",
+        ResponseEnd::None | ResponseEnd::Message => "--no-response",
     }
 }
 
@@ -62,7 +62,7 @@ impl Draft {
             return Err(PlanError::Conflict { one, other: scheme, remedy: Remedy::TalkIsNoHttp });
         }
         if !is_ws && let Some(flag) = self.request.talk.of_websocket() {
-            return Err(PlanError::ResponseNeeds { flag, needed: Need::WebSocket });
+            return Err(PlanError::Needs { flag, needed: Need::WebSocket });
         }
         let message = self.message(is_ws)?;
         let response = self.response_end(is_ws, message.as_ref())?;
@@ -80,8 +80,8 @@ impl Draft {
             response != ResponseEnd::None && message.as_ref().is_none_or(|message| message.kind != MessageKind::Ping);
         if let Some(one) = self.responses.of_content().filter(|_| !has_content) {
             return Err(match self.request.talk.end {
-                Some(ResponseEnd::None) => PlanError::Conflict { one, other: "--no-answer", remedy: Remedy::NoAnswer },
-                _ => PlanError::ResponseNeeds { flag: one, needed: Need::Answered },
+                Some(ResponseEnd::None) => PlanError::Conflict { one, other: "--no-response", remedy: Remedy::NoAnswer },
+                _ => PlanError::Needs { flag: one, needed: Need::Answered },
             });
         }
         let request = self.opening(address, is_ws)?;
@@ -156,7 +156,7 @@ impl Draft {
         };
         let Some(bytes) = bytes.or((kind == MessageKind::Ping).then(Vec::new)) else {
             return if is_ws {
-                Err(PlanError::ResponseNeeds { flag: "--ws-type", needed: Need::Data })
+                Err(PlanError::Needs { flag: "--ws-type", needed: Need::Data })
             } else {
                 Ok(None)
             };

@@ -48,7 +48,7 @@ fn values(flags: &Flags) -> Result<Draft, PlanError> {
         return form(flags, url);
     }
     if !flags.form.is_empty() {
-        return Err(PlanError::ResponseNeeds { flag: "--form", needed: Need::Http });
+        return Err(PlanError::Needs { flag: "--form", needed: Need::Http });
     }
     Ok(Draft {
         commands: commands(flags)?,
@@ -148,7 +148,7 @@ fn commands(flags: &Flags) -> Result<Option<Commands>, PlanError> {
 /// A form is that of a command of curl.
 fn form(flags: &Flags, url: &Address) -> Result<Draft, PlanError> {
     if url.scheme != Scheme::Http {
-        return Err(PlanError::ResponseNeeds { flag: "--form", needed: Need::Http });
+        return Err(PlanError::Needs { flag: "--form", needed: Need::Http });
     }
     let conflict = [
         ("-d", flags.data.is_some()),
@@ -241,7 +241,7 @@ fn ramp(text: &str) -> Result<Ramp, PlanError> {
 
 fn stages(flags: &Flags) -> Result<Option<Stages>, PlanError> {
     if flags.stages_of.is_some() && flags.stages.is_none() {
-        return Err(PlanError::ResponseNeeds { flag: "--stages-of", needed: Need::Stages });
+        return Err(PlanError::Needs { flag: "--stages-of", needed: Need::Stages });
     }
     let of_users = choice("--stages-of", &flags.stages_of, &[("rate", false), ("users", true)], "rate, users")?;
     read(&flags.stages, |text| match of_users {
@@ -277,7 +277,7 @@ fn request(flags: &Flags, scheme: Scheme) -> Result<Request, PlanError> {
 /// `@file` is read as it is; everything else is the body itself. Messages may be written in hexadecimal digits.
 fn body(flags: &Flags, scheme: Scheme) -> Result<Option<Body>, PlanError> {
     if flags.seed.is_some() && flags.data_bytes.is_none() && flags.log_share.is_none() {
-        return Err(PlanError::ResponseNeeds { flag: "--seed", needed: Need::DataBytes });
+        return Err(PlanError::Needs { flag: "--seed", needed: Need::DataBytes });
     }
     let seed = count("--seed", &flags.seed, 0, u64::MAX)?.unwrap_or(SEED_DEFAULT);
     let random = count("--data-bytes", &flags.data_bytes, 1, MESSAGE_BYTES_MAX)?;

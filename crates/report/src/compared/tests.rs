@@ -12,7 +12,7 @@ fn report(rate: f64, p99_ms: f64, wobble_ms: f64, plan: &str, unreliable: &[&str
     json!({
         "about": {"plan": plan, "plan_zh": format!("中 {plan}")}, "target": {"url": "http://a/"},
         "requests_per_s": rate, "requests": {"succeeded": 2100, "failed": 0},
-        "times": {"succeeded": {"response_time": all}}, "verdict": {"is_spoiled": false},
+        "times": {"succeeded": {"response_time": all}}, "verdict": {"is_unreliable": false},
         "intervals": (0..21).map(row).collect::<Vec<_>>(),
     })
 }

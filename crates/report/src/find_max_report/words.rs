@@ -173,8 +173,8 @@ pub(super) fn ended(report: &Value, language: Language) -> String {
         ),
         "stopped" => language.pick("it was stopped".to_owned(), "被中止".to_owned()),
         "most" => language.pick(
-            "the largest load that may be tried was held; --most sets it".to_owned(),
-            "允许的最大负载也可以承受；可用 --most 调整".to_owned(),
+            "the largest load that may be tried was held; --max sets it".to_owned(),
+            "允许的最大负载也可以承受；可用 --max 调整".to_owned(),
         ),
         "least" => language.pick(
             "no lower load is tried; --goal may ask too much".to_owned(),

@@ -111,7 +111,7 @@ impl HoldJson {
                 "tls_resumed": counts.tls_resumed(),
             },
             "messages": messages(counts),
-            "messages_asked_per_s": held.requested_and_achieved.map(|(requested, _)| requested),
+            "messages_requested_per_s": held.requested_and_achieved.map(|(requested, _)| requested),
             "messages_achieved_per_s": held.requested_and_achieved.map(|(_, achieved)| achieved),
             "bytes_sent": counts.bytes_sent(),
             "bytes_received": counts.bytes_received(),
@@ -135,7 +135,7 @@ impl HoldJson {
             },
             "workers": workers::held_value(held.workers_summary.as_ref()),
             "is_kept": held.is_kept,
-            "is_spoiled": held.is_unreliable,
+            "is_unreliable": held.is_unreliable,
             "verdicts": verdicts(held, Language::En),
             "verdicts_zh": verdicts(held, Language::Zh),
             "exports": self.exports.iter().map(export_value).collect::<Vec<_>>(),
@@ -187,6 +187,6 @@ fn times(times: &Times) -> Value {
         let name = quantile.name().replace('.', "_");
         value[format!("{name}_ns")] = known.map(|known| known.ns).into();
     }
-    value["with_given_up"] = with_incomplete(times);
+    value["with_incomplete"] = with_incomplete(times);
     value
 }

@@ -93,9 +93,9 @@ fn what_went_well_is_kept() {
     let ([en, zh], pages, json) = reported(&good());
     assert_eq!(en, "kept: all 100 connections were open, none was lost, and every message was answered");
     assert_eq!(zh, "达到：100 个连接全部建立，无一断开，消息全部得到应答");
-    assert_eq!((&json["is_kept"], &json["is_spoiled"]), (&true.into(), &false.into()));
+    assert_eq!((&json["is_kept"], &json["is_unreliable"]), (&true.into(), &false.into()));
     assert_eq!(json["generator"]["late_thread"], Value::Null);
-    assert!(!pages[0].contains("SPOILED") && !pages[1].contains("结果不可信"));
+    assert!(!pages[0].contains("UNRELIABLE") && !pages[1].contains("结果不可信"));
 }
 
 #[test]
@@ -178,8 +178,8 @@ fn a_generator_that_was_late_is_named() {
         "{en}"
     );
     assert!(zh.starts_with("压测机滞后：线程 1 的循环有 3.3% 的时间滞后超过 20 ms（p99 2.00s，最长 2.00s）"), "{zh}");
-    assert!(pages[0].contains("SPOILED: these figures") && pages[1].contains("结果不可信"), "{pages:?}");
-    assert_eq!((&json["is_spoiled"], &json["generator"]["late_thread"]), (&true.into(), &1.into()));
+    assert!(pages[0].contains("UNRELIABLE: these figures") && pages[1].contains("结果不可信"), "{pages:?}");
+    assert_eq!((&json["is_unreliable"], &json["generator"]["late_thread"]), (&true.into(), &1.into()));
     assert_eq!(json["generator"]["loops"][1]["lag_max_ns"], 2_000 * MILLI);
     // Each hundredth look of a thread may be late, and no more.
     result.lags[1] = lag(1_200, 12, 2_000 * MILLI);
@@ -195,5 +195,5 @@ fn a_generator_that_was_late_is_named() {
     assert!(zh.starts_with("压测机滞后：1,000 条消息中有 11 条迟发；请"), "{zh}");
     assert!(pages[0].contains("1,000 answered, 11 sent late by the generator"), "{pages:?}");
     assert!(pages[1].contains("11 条因压测机滞后而迟发"), "{pages:?}");
-    assert_eq!((&json["is_spoiled"], &json["messages"]["late"]), (&true.into(), &11.into()));
+    assert_eq!((&json["is_unreliable"], &json["messages"]["late"]), (&true.into(), &11.into()));
 }

@@ -56,7 +56,7 @@ pub(crate) fn page_data(report: &Value, charts: &Value, language: Language) -> V
         "1/s",
         false,
         vec![
-            line(words("requested", "计划"), "asked", "asked_per_s"),
+            line(words("requested", "计划"), "asked", "requested_per_s"),
             banded(words("completed", "完成"), "achieved", "done_per_s", ["done_low", "done_high"]),
             line(words("failed", "失败"), "failed", "failed_per_s"),
             line(words("dropped", "丢弃"), "other", "dropped_per_s"),

@@ -44,7 +44,7 @@ pub(super) fn write(report: &Value, page: &mut Markup) {
 }
 
 fn verdict(report: &Value, page: &mut Markup) {
-    let (class, word) = match (report["is_spoiled"] == true, report["is_kept"] == true) {
+    let (class, word) = match (report["is_unreliable"] == true, report["is_kept"] == true) {
         (true, _) => ("bad", page.pick("Spoiled: this machine was the limit", "结果不可信：瓶颈在压测机")),
         (false, true) => ("good", page.pick("Kept", "已达成")),
         (false, false) => ("bad", page.pick("Not kept", "未达成")),
@@ -109,7 +109,7 @@ fn connections(report: &Value, page: &mut Markup) {
 }
 
 fn messages(report: &Value, page: &mut Markup) {
-    let rates = [number(report, "/messages_asked_per_s"), number(report, "/messages_achieved_per_s")].map(in_rate);
+    let rates = [number(report, "/messages_requested_per_s"), number(report, "/messages_achieved_per_s")].map(in_rate);
     let mut rows = rows(
         report,
         &[

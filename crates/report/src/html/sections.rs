@@ -123,7 +123,7 @@ fn thresholds(report: &Value, page: &mut Markup) {
 }
 
 fn tiles(report: &Value, page: &mut Markup) {
-    let requested = number(report, "/asked_per_s").map(|requested| match page.pick("en", "zh") {
+    let requested = number(report, "/requested_per_s").map(|requested| match page.pick("en", "zh") {
         "en" => format!("of {} requested", rate(requested)),
         _ => format!("计划 {}", rate(requested)),
     });
@@ -194,7 +194,7 @@ fn requests(report: &Value, page: &mut Markup) {
 /// A time of a distribution, with what was given up: `≥` where it is only known to be at least that, `!` where stalls of the generator
 /// made it longer.
 fn shown(times: &Value, key: &str) -> String {
-    let incomplete = &times["with_given_up"];
+    let incomplete = &times["with_incomplete"];
     let whole = if incomplete[key].is_number() { incomplete } else { times };
     let name = key.trim_end_matches("_ns");
     let has = |list: &str| whole[list].as_array().is_some_and(|names| names.iter().any(|one| one == name));

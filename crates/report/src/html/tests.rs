@@ -24,7 +24,7 @@ fn report(steps: usize) -> Value {
         "scenarios": [{"name": "main", "steps": steps, "transactions": []}],
         "failures": [{"reason": "status", "detail": null, "count": 45, "remedy": "look", "remedy_zh": "请查看"}],
         "thresholds": [{"threshold": "p99(response_time) < 100ms", "holds": false, "value": 5e6, "unit": "ns", "at_least": false}],
-        "verdict": {"kind": "target", "tone": "bad", "title": "Thresholds not met", "title_zh": "未达到阈值", "is_spoiled": false, "text": "the target", "text_zh": "瓶颈在被测服务"},
+        "verdict": {"kind": "target", "tone": "bad", "title": "Thresholds not met", "title_zh": "未达到阈值", "is_unreliable": false, "text": "the target", "text_zh": "瓶颈在被测服务"},
         "notes": [{"kind": "refused", "text": "a note", "text_zh": "备注"}],
     })
 }
@@ -151,7 +151,7 @@ fn a_report_of_nothing_is_a_page_too() {
 fn workers_are_shown() {
     let worker = |name: &str, losses: u32| {
         json!({"name": name, "share": 0.25, "threads": 2, "started": 1_500, "failed": 3, "cpu_s": 0.5, "clock_error_s": 0.000_05,
-            "began_late_s": null, "losses": losses, "had_no_room": losses > 0})
+            "start_delay_s": null, "losses": losses, "bus_was_full": losses > 0})
     };
     let of = |workers: Value, language| {
         let mut report = report(1);
@@ -159,8 +159,8 @@ fn workers_are_shown() {
         html_report(&report, &charts(2, 1), language)
     };
     let each = vec![worker("a <b>", 0), worker("b", 1)];
-    let loads = json!({"undelivered": 1_234, "unknown": 56, "otherwise": -987, "stood_still_s": 7.5,
-        "changed_late_s": 2.5, "each": each});
+    let loads = json!({"undelivered": 1_234, "unknown": 56, "otherwise": -987, "stalled_s": 7.5,
+        "change_delay_s": 2.5, "each": each});
     let page = of(loads.clone(), Language::En);
     for text in [
         "<h2>Workers</h2>",
@@ -193,7 +193,7 @@ fn times_have_their_marks() {
     let mut report = report(1);
     report["times"]["succeeded"]["response_time"]["spoiled"] = json!(["p99_9", "max"]);
     let incomplete = json!({"p50_ns": 2e6, "p99_ns": 8e9, "at_least": ["p99"], "spoiled": ["p99"]});
-    report["times"]["succeeded"]["service_time"]["with_given_up"] = incomplete;
+    report["times"]["succeeded"]["service_time"]["with_incomplete"] = incomplete;
     let page = html_report(&report, &charts(5, 1), Language::En);
     for part in ["6.00ms!", "7.00ms!", "≥ 8.00s!", "5.00ms<"] {
         assert!(page.contains(part), "{part}");

@@ -48,7 +48,7 @@ fn row(worker: &Value, page: &Markup) -> Vec<Cell> {
     if worker["losses"].as_u64() > Some(0) {
         remarks.push(page.pick("was lost", "曾失联"));
     }
-    if worker["had_no_room"] == true {
+    if worker["bus_was_full"] == true {
         remarks.push(page.pick("the bus had no room for what it told", "总线空间不足，数据曾无法写入"));
     }
     vec![
@@ -58,7 +58,7 @@ fn row(worker: &Value, page: &Markup) -> Vec<Cell> {
         Cell::Figure(whole("started")),
         Cell::Figure(whole("failed")),
         Cell::Figure(seconds("cpu_s")),
-        Cell::Figure(seconds("began_late_s")),
+        Cell::Figure(seconds("start_delay_s")),
         Cell::Figure(seconds("clock_error_s")),
         Cell::Words(remarks.join(page.pick("; ", "；"))),
     ]
@@ -87,10 +87,10 @@ fn unaccounted(workers: &Value, page: &Markup) -> Vec<Vec<Cell>> {
             tell(name, count(number));
         }
     }
-    if let Some(seconds) = workers["stood_still_s"].as_f64().filter(|seconds| *seconds > 0.0) {
+    if let Some(seconds) = workers["stalled_s"].as_f64().filter(|seconds| *seconds > 0.0) {
         tell(page.pick("the load stood still for", "负载停顿"), time(seconds * 1e9));
     }
-    if let Some(seconds) = workers["changed_late_s"].as_f64().filter(|seconds| *seconds > 0.0) {
+    if let Some(seconds) = workers["change_delay_s"].as_f64().filter(|seconds| *seconds > 0.0) {
         tell(
             page.pick("a change of the load reached workers late by up to", "负载变更到达工作进程最多迟"),
             time(seconds * 1e9),
@@ -104,7 +104,7 @@ fn unaccounted(workers: &Value, page: &Markup) -> Vec<Vec<Cell>> {
         };
         tell(name, figure);
     }
-    if let Some(seconds) = workers["heard_late_s"].as_f64().filter(|seconds| *seconds > 0.0) {
+    if let Some(seconds) = workers["ingest_delay_s"].as_f64().filter(|seconds| *seconds > 0.0) {
         tell(
             page.pick("what workers told was read late by up to", "工作进程的数据被读取时最多迟"),
             time(seconds * 1e9),

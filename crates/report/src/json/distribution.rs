@@ -12,7 +12,7 @@ pub(crate) fn distribution(times: &Times) -> Value {
     value.insert("stdev_ns".to_owned(), times.stdev_ns.into());
     percentiles(&mut value, times.named_known());
     value.insert("spoiled".to_owned(), names_of(times.named_known(), |at| at.is_unreliable));
-    value.insert("with_given_up".to_owned(), with_incomplete(times));
+    value.insert("with_incomplete".to_owned(), with_incomplete(times));
     Value::Object(value)
 }
 
@@ -23,9 +23,9 @@ pub(crate) fn with_incomplete(times: &Times) -> Value {
     }
     let mut value = Map::new();
     value.insert("count".to_owned(), (times.count + times.incomplete).into());
-    value.insert("given_up".to_owned(), times.incomplete.into());
-    value.insert("least_min_ns".to_owned(), times.least_min_ns.into());
-    value.insert("least_mean_ns".to_owned(), times.least_mean_ns.into());
+    value.insert("incomplete".to_owned(), times.incomplete.into());
+    value.insert("min_lower_bound_ns".to_owned(), times.min_lower_bound_ns.into());
+    value.insert("mean_lower_bound_ns".to_owned(), times.mean_lower_bound_ns.into());
     percentiles(&mut value, times.named());
     value.insert("at_least".to_owned(), names_of(times.named(), |at| at.at_least));
     value.insert("spoiled".to_owned(), names_of(times.named(), |at| at.is_unreliable));

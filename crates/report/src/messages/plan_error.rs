@@ -67,7 +67,7 @@ fn said(error: &PlanError, language: Language) -> String {
             "没有要发送的内容；请用 -d 或 --data-bytes 给出消息（或：onrush hold --receive-only）".to_owned()
         }
         PlanError::NoAnswerEnd => {
-            "没有说明应答到哪里结束；请加上 --until '\\n'、--read-bytes N、--length-prefix 4 或 --no-answer".to_owned()
+            "没有说明应答到哪里结束；请加上 --until '\\n'、--read-bytes N、--length-prefix 4 或 --no-response".to_owned()
         }
         PlanError::Until { value, most } => {
             format!("--until 需要 1 到 {most} 个字节，如 '\\n' 或 '\\x00'，而不是 '{value}'")
@@ -79,7 +79,7 @@ fn said(error: &PlanError, language: Language) -> String {
             format!("--source-ip 需要 10.0.0.2,10.0.1.2-10.0.1.9,10.0.2.0/24 这样的地址或 auto，而不是 '{value}'")
         }
         PlanError::Places { value } => {
-            format!("--to 需要 10.0.0.1:8001-8016,:8080 这样的地址和端口，而不是 '{value}'")
+            format!("--connect-addresses 需要 10.0.0.1:8001-8016,:8080 这样的地址和端口，而不是 '{value}'")
         }
         PlanError::TooManyPlaces { flag, most } => format!("{flag} 给出的地址超过 {most} 个；请减少"),
         PlanError::Credentials { url } => {
@@ -152,54 +152,54 @@ fn said(error: &PlanError, language: Language) -> String {
             format!("--connect-to 需要 主机:端口:主机:端口，如 example.com:443:127.0.0.1:8443，而不是 '{value}'")
         }
         PlanError::UnixSocket { path } => format!("--unix-socket 需要 1 到 107 字节的路径，而不是 '{path}'"),
-        PlanError::ResponseNeeds { flag, needed: Need::Curl } => {
+        PlanError::Needs { flag, needed: Need::Curl } => {
             format!("{flag} 需要用 --curl 文件 给出多条 curl 命令，或用 --urls 文件 给出 URL")
         }
-        PlanError::ResponseNeeds { flag, needed: Need::Http } => format!("{flag} 需要 http:// 或 https:// 开头的 URL"),
-        PlanError::ResponseNeeds { flag, needed: Need::File } => {
+        PlanError::Needs { flag, needed: Need::Http } => format!("{flag} 需要 http:// 或 https:// 开头的 URL"),
+        PlanError::Needs { flag, needed: Need::File } => {
             format!("{flag} 需要场景文件，如：onrush run FILE.yaml")
         }
-        PlanError::ResponseNeeds { flag, needed: Need::Export } => format!("{flag} 需要同时给出 --export"),
-        PlanError::ResponseNeeds { flag, needed: Need::Location } => {
+        PlanError::Needs { flag, needed: Need::Export } => format!("{flag} 需要同时给出 --export"),
+        PlanError::Needs { flag, needed: Need::Location } => {
             format!("{flag} 需要同时给出 --location（跟随重定向）")
         }
-        PlanError::ResponseNeeds { flag, needed: Need::Rate } => format!("{flag} 需要同时给出速率（-q 或 --stages）"),
-        PlanError::ResponseNeeds { flag, needed: Need::Connections } => format!("{flag} 需要用 -c 说明连接数"),
-        PlanError::ResponseNeeds { flag, needed: Need::Stages } => format!("{flag} 需要同时给出 --stages"),
-        PlanError::ResponseNeeds { flag, needed: Need::Https } => {
+        PlanError::Needs { flag, needed: Need::Rate } => format!("{flag} 需要同时给出速率（-q 或 --stages）"),
+        PlanError::Needs { flag, needed: Need::Connections } => format!("{flag} 需要用 -c 说明连接数"),
+        PlanError::Needs { flag, needed: Need::Stages } => format!("{flag} 需要同时给出 --stages"),
+        PlanError::Needs { flag, needed: Need::Https } => {
             format!("{flag} 需要 https://、wss:// 或 grpcs:// 开头的 URL")
         }
-        PlanError::ResponseNeeds { flag, needed: Need::Talk } => {
+        PlanError::Needs { flag, needed: Need::Talk } => {
             format!("{flag} 需要 ws://、wss:// 或 tcp:// 开头的 URL")
         }
-        PlanError::ResponseNeeds { flag, needed: Need::WebSocket } => format!("{flag} 需要 ws:// 或 wss:// 开头的 URL"),
-        PlanError::ResponseNeeds { flag, needed: Need::Data } => {
+        PlanError::Needs { flag, needed: Need::WebSocket } => format!("{flag} 需要 ws:// 或 wss:// 开头的 URL"),
+        PlanError::Needs { flag, needed: Need::Data } => {
             format!("{flag} 需要同时用 -d 或 --data-bytes 给出消息")
         }
-        PlanError::ResponseNeeds { flag, needed: Need::DataBytes } => format!("{flag} 需要同时给出 --data-bytes"),
-        PlanError::ResponseNeeds { flag, needed: Need::Headers } => {
+        PlanError::Needs { flag, needed: Need::DataBytes } => format!("{flag} 需要同时给出 --data-bytes"),
+        PlanError::Needs { flag, needed: Need::Headers } => {
             format!("{flag} 需要 HTTP 请求或 gRPC 调用：其他消息没有首部")
         }
-        PlanError::ResponseNeeds { flag, needed: Need::Log } => format!("{flag} 需要同时给出 --log FILE"),
-        PlanError::ResponseNeeds { flag, needed: Need::Answered } => {
+        PlanError::Needs { flag, needed: Need::Log } => format!("{flag} 需要同时给出 --log FILE"),
+        PlanError::Needs { flag, needed: Need::Answered } => {
             format!("{flag} 需要有应答的消息：-d，且 URL 以 ws:// 或 tcp:// 开头")
         }
-        PlanError::ResponseNeeds { flag, needed: Need::Work } => {
+        PlanError::Needs { flag, needed: Need::Work } => {
             format!("{flag} 需要同时说明何时发送：--every 30s 或 --once")
         }
 
-        PlanError::ResponseNeeds { flag, needed: Need::Grpc } => format!("{flag} 需要 grpc:// 或 grpcs:// 开头的 URL"),
-        PlanError::ResponseNeeds { flag, needed: Need::Method } => {
+        PlanError::Needs { flag, needed: Need::Grpc } => format!("{flag} 需要 grpc:// 或 grpcs:// 开头的 URL"),
+        PlanError::Needs { flag, needed: Need::Method } => {
             format!("{flag} 需要写明方法的 URL，如 grpc://主机:端口/包名.服务/方法")
         }
-        PlanError::ResponseNeeds { flag, needed: Need::Proto } => {
+        PlanError::Needs { flag, needed: Need::Proto } => {
             format!("{flag} 需要同时用 --proto 给出导入它们的文件")
         }
-        PlanError::ResponseNeeds { flag, needed: Need::ClientStream } => {
+        PlanError::Needs { flag, needed: Need::ClientStream } => {
             format!("{flag} 只能用于以流方式接收消息的方法")
         }
-        PlanError::ResponseNeeds { flag, needed: Need::Cert } => format!("{flag} 需要同时用 --cert 给出对应的证书"),
-        PlanError::ResponseNeeds { flag, needed: Need::Http2 } => {
+        PlanError::Needs { flag, needed: Need::Cert } => format!("{flag} 需要同时用 --cert 给出对应的证书"),
+        PlanError::Needs { flag, needed: Need::Http2 } => {
             format!("{flag} 需要同时给出 --http2，或使用 https:// 开头的 URL")
         }
         PlanError::TooManyUsers { most } => format!("-c 乘以 --streams 超过 {most} 个用户；请调小其中一个"),

@@ -161,7 +161,7 @@ fn chinese(fault: &Fault) -> String {
         Fault::DuplicateKey { key, first } => format!("'{key}' 重复，第 {first} 行已有；请只写一次"),
         Fault::MissingKey { object, key } => format!("{}缺少 '{key}'；请补上", title(object)),
         Fault::Conflict { one, other } => format!("'{one}' 和 '{other}' 不能同时使用；请去掉其中一个"),
-        Fault::ResponseNeeds { key, needed } => {
+        Fault::Needs { key, needed } => {
             format!("'{key}' 需要与 '{needed}' 一起使用；请补上 '{needed}'，或去掉 '{key}'")
         }
         Fault::Wrong { wanted, given } => values::wrong(*wanted, given),

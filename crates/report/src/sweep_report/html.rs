@@ -112,7 +112,7 @@ fn runs(runs: &[Value], page: &mut Markup, language: Language) {
             let values: Vec<String> =
                 values.map(|(name, value)| format!("{name}={}", value.as_str().unwrap_or_default())).collect();
             let at = |name: &str| run[name].as_f64().map_or("-".to_owned(), |value| shown(name, value));
-            let unreliable = if run["is_spoiled"] == true { " !" } else { "" };
+            let unreliable = if run["is_unreliable"] == true { " !" } else { "" };
             let [p50, p99] = super::text::percentiles(run, |name| run[name].clone());
             let limit = limit(run["limit"].as_str().unwrap_or_default(), language);
             vec![

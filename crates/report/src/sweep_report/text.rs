@@ -52,7 +52,7 @@ pub fn sweep_row(report: &Value, run: &Value, screen: &Screen) -> String {
     let [p50, p99] = percentiles(run, |name| run[name].clone());
     let cells = [figure(run["rate"].as_f64().unwrap_or(0.0)), p50, p99, percent(&run["failed_share"])];
     let figures: String = cells.iter().map(|cell| pad(cell, WIDTH, Align::Right)).collect();
-    let unreliable = if run["is_spoiled"] == true { " !" } else { "" };
+    let unreliable = if run["is_unreliable"] == true { " !" } else { "" };
     let text = format!("{}{unreliable}", named(&run["values"]));
     let paint = if unreliable.is_empty() { Paint::Plain } else { Paint::Bad };
     format!("{}{figures}  {}\n", pad(&number, 8, Align::Left), screen.paint(&text, paint))

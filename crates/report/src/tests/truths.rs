@@ -163,7 +163,7 @@ fn the_generator_says_by_which_figures_it_was_late() {
             result.verdict.busiest = Some((1, busiest.clone()));
             result.verdict.stalled = stalled.clone().map(|spent| (0, spent));
         });
-        assert!(en.contains("SPOILED") && zh.contains("结果不可信"), "{en}{zh}");
+        assert!(en.contains("UNRELIABLE") && zh.contains("结果不可信"), "{en}{zh}");
         [line(&en, "Verdict").to_owned(), line(&zh, "结论").to_owned()]
     };
     let cases = [

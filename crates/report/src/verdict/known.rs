@@ -158,8 +158,8 @@ fn of_probe(run: &Run, part: &UsersPart, limit: Limit, language: Language) -> St
             format!("被测服务已达上限，{achieved}/s：{those}得到 {share} 的吞吐；更多用户只会等得更久"),
         ),
         _ => language.pick(
-            format!("fewer users give less than {achieved}/s: {those} got {share} of the rate; whether more give more was not tried: onrush find-max --on users"),
-            format!("用户更少，吞吐就低于 {achieved}/s：{those}得到 {share} 的吞吐；更多用户能否更快，没有试过：onrush find-max --on users"),
+            format!("fewer users give less than {achieved}/s: {those} got {share} of the rate; whether more give more was not tried: onrush find-max --vary users"),
+            format!("用户更少，吞吐就低于 {achieved}/s：{those}得到 {share} 的吞吐；更多用户能否更快，没有试过：onrush find-max --vary users"),
         ),
     }
 }
@@ -176,8 +176,8 @@ fn of_curve(part: &UsersPart, limit: Limit, language: Language) -> String {
             format!("连接太少：全部在忙，请求在等待，而只用其中 {kept} 时吞吐为 {share}；请增大或去掉 -c"),
         ),
         _ => language.pick(
-            format!("fewer users give less: with {kept} as many requests in flight the rate was {share}; whether more give more was not tried: onrush find-max --on users"),
-            format!("用户更少，吞吐就更低：在途请求只有最多时的 {kept} 时吞吐为 {share}；更多用户能否更快，没有试过：onrush find-max --on users"),
+            format!("fewer users give less: with {kept} as many requests in flight the rate was {share}; whether more give more was not tried: onrush find-max --vary users"),
+            format!("用户更少，吞吐就更低：在途请求只有最多时的 {kept} 时吞吐为 {share}；更多用户能否更快，没有试过：onrush find-max --vary users"),
         ),
     }
 }
@@ -296,15 +296,15 @@ fn unknown(run: &Run, why: &Unknown, language: Language) -> String {
 fn not_tried(why: NotTried, language: Language) -> &'static str {
     let (english, chinese) = match why {
         NotTried::NotYet | NotTried::Unwanted => (
-            "half of the users were not tried (--no-probe); onrush find-max --on users tells",
-            "没有用一半的用户试过（--no-probe）；可用 onrush find-max --on users 判断",
+            "half of the users were not tried (--no-probe); onrush find-max --vary users tells",
+            "没有用一半的用户试过（--no-probe）；可用 onrush find-max --vary users 判断",
         ),
         NotTried::Counted => (
             "a load that a number or a budget ends is not probed; one with a time is (-z 10s)",
             "按数量或预算结束的负载不做探测；按时间结束的会（-z 10s）",
         ),
         NotTried::Stopped => ("it was stopped before half of the users were tried", "在用一半的用户试探之前就停止了"),
-        NotTried::UnsolicitedMessages => (
+        NotTried::NotRequested => (
             "half of the users are tried in a file when it is asked for: --probe, or probe: true under run",
             "场景文件需要明确要求才会用一半的用户试探：--probe，或 run 下的 probe: true",
         ),
@@ -325,8 +325,8 @@ fn not_tried(why: NotTried, language: Language) -> &'static str {
             "共用连接时不用一半的用户试探；请与更多连接比较",
         ),
         NotTried::Elsewhere => (
-            "the workers of a cluster do not try half of the users; onrush find-max --on users tells",
-            "集群中的工作进程不用一半的用户试探；可用 onrush find-max --on users 判断",
+            "the workers of a cluster do not try half of the users; onrush find-max --vary users tells",
+            "集群中的工作进程不用一半的用户试探；可用 onrush find-max --vary users 判断",
         ),
         NotTried::FewInWorkers => (
             "a worker with one user has no half; compare with twice as many users",

@@ -200,7 +200,7 @@ pub(crate) const DEFAULTS: Object = Object {
             "连接本机套接字，同 --unix-socket",
         ),
         field("source_ip", Kind::Text, "Addresses of ours, as --source-ip", "本机地址，同 --source-ip"),
-        field("to", Kind::Text, "Addresses and ports to connect to, as --to", "要连接的地址和端口，同 --to"),
+        field("connect_addresses", Kind::Text, "Addresses and ports to connect to, as --connect-addresses", "要连接的地址和端口，同 --connect-addresses"),
         field(
             "proto",
             Kind::OneOrMore(&Kind::Text),
@@ -337,8 +337,8 @@ pub(crate) const RUN: Object = Object {
         field(
             "i_may_load",
             Kind::OneOrMore(&Kind::Text),
-            "Hosts that you may load, as --i-may-load",
-            "有权压测的主机，同 --i-may-load",
+            "Hosts that you may load, as --allow-host",
+            "有权压测的主机，同 --allow-host",
         ),
         field("threads", Kind::Count, "Threads that generate the load", "压测线程数"),
         field(
@@ -354,10 +354,10 @@ pub(crate) const RUN: Object = Object {
             "测量结束后让一半的用户继续，同 --probe；false 同 --no-probe",
         ),
         field(
-            "persist",
+            "no_abort_on_failures",
             Kind::Switch,
-            "Go on although the target was never reached, as --persist",
-            "目标从未连通时也继续，同 --persist",
+            "Go on although the target was never reached, as --no-abort-on-failures",
+            "目标从未连通时也继续，同 --no-abort-on-failures",
         ),
         field("json", Kind::Text, "Also write the JSON report to a file", "同时把 JSON 报告写入文件"),
         field("hdr", Kind::Text, "Write percentiles to a file, as --hdr", "把百分位写入文件，同 --hdr"),

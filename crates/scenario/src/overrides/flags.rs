@@ -129,7 +129,7 @@ fn of_request(flags: &Flags) -> Option<&'static str> {
         ("--until", flags.until.is_some()),
         ("--read-bytes", flags.read_bytes.is_some()),
         ("--length-prefix", flags.length_prefix.is_some()),
-        ("--no-answer", flags.no_response),
+        ("--no-response", flags.no_response),
         ("--ws-type", flags.ws_type.is_some()),
         ("--subprotocol", !flags.subprotocols.is_empty()),
         ("--message-interval", flags.message_interval.is_some()),

@@ -79,7 +79,7 @@ fn belongings(reader: &mut Reader<'_>, fields: &Fields<'_>, is_rate: bool, is_st
         faults.extend(conflicts(of_users, "rate"));
     } else {
         let given = fields.given(of_rates).into_iter();
-        faults.extend(given.map(|key| (fields.place(key), Fault::ResponseNeeds { key, needed: "rate" })));
+        faults.extend(given.map(|key| (fields.place(key), Fault::Needs { key, needed: "rate" })));
     }
     if is_staged && !is_rate {
         faults.extend(conflicts(&["for", "ramp", "rendezvous"], "users: [...]"));

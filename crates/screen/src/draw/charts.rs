@@ -17,7 +17,7 @@ type Series = (&'static str, Color, &'static str);
 pub(super) fn amounts(frame: &mut Frame<'_>, area: Rect, known: &ScreenState) {
     let word = |en: &'static str, zh: &'static str| known.look.language.pick(en, zh);
     let of_load = [
-        (word("asked", "要求"), Color::DarkGray, "asked_per_s"),
+        (word("asked", "要求"), Color::DarkGray, "requested_per_s"),
         (word("done", "完成"), Color::Green, "done_per_s"),
         (word("failed", "失败"), Color::Red, "failed_per_s"),
     ];

@@ -136,7 +136,7 @@ fn half_of_the_users_tell_a_target_at_its_limit() {
 #[test]
 fn a_plan_that_is_kept_is_said() {
     let shown = Shown::plainly("/delay/5", &[("-q", "200"), ("-z", "3s")]);
-    assert_eq!((shown.limit(), &shown.report["verdict"]["is_spoiled"]), ("plan_kept", &false.into()));
+    assert_eq!((shown.limit(), &shown.report["verdict"]["is_unreliable"]), ("plan_kept", &false.into()));
     let words = shown.words();
     assert!(words.starts_with("the plan was kept: 600 starts at 200/s; of all requests lateness p99 "), "{words}");
 }

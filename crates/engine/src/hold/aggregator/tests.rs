@@ -130,7 +130,7 @@ fn a_row_is_reported_again_when_its_last_shard_has_reported() {
 /// What a part that was silent tells later is added to the rows in which it happened, and its connections are not there meanwhile.
 #[test]
 fn a_part_that_is_silent_tells_later() {
-    with_aggregator_of(Where::RemotePartEvent, 2, |aggregator| {
+    with_aggregator_of(Where::Remote, 2, |aggregator| {
         tell(aggregator, 0, 1, 10, 10);
         tell(aggregator, 1, 1, 10, 10);
         (2..=5).for_each(|reached| drop(tell(aggregator, 0, reached, 1, 10)));
@@ -160,7 +160,7 @@ fn a_part_that_is_silent_tells_later() {
 /// One part that leaves says nothing of when all of them close.
 #[test]
 fn a_part_that_leaves_closes_nothing_of_the_others() {
-    with_aggregator_of(Where::RemotePartEvent, 2, |aggregator| {
+    with_aggregator_of(Where::Remote, 2, |aggregator| {
         let opened =
             |shard| Report::Opened { shard, now: HeldNow { open: 5, ..HeldNow::default() }, since: seconds(1) };
         [0, 1].map(opened).into_iter().for_each(|report| aggregator.take(report));
