@@ -238,12 +238,12 @@ impl Player<'_> {
         output::note(report::failed_responses(&run, &showing).trim());
         let text = match is_before {
             true => self.language.pick(
-                "the steps of 'before' failed, so nothing was measured; mend what is shown above, or leave them out",
-                "'before' 中的步骤失败，因此没有进行压测；请处理上面显示的问题，或去掉这些步骤",
+                "the steps of 'setup' failed, so nothing was measured; mend what is shown above, or leave them out",
+                "'setup' 中的步骤失败，因此没有进行压测；请处理上面显示的问题，或去掉这些步骤",
             ),
             false => self.language.pick(
-                "the steps of 'after' failed; the load before them was measured as told; mend what is shown above",
-                "'after' 中的步骤失败；此前的压测结果仍然有效；请处理上面显示的问题",
+                "the steps of 'teardown' failed; the load before them was measured as reported; mend what is shown above",
+                "'teardown' 中的步骤失败；此前的压测结果仍然有效；请处理上面显示的问题",
             ),
         };
         Err(self.load.refuse(text, Exit::Unmet))

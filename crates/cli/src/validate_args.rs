@@ -50,7 +50,7 @@ pub(crate) fn hint_at_ramp(plan: &Plan, settings: &RunSettings, view: View) {
     let Some((all, users)) = shared else { return };
     let each = if all % users == 0 { (all / users).to_string() } else { "N".to_owned() };
     let (count, own) = match settings.file.is_some() {
-        true => (format!("iterations: {all}"), format!("iterations_each: {each}")),
+        true => (format!("iterations: {all}"), format!("iterations_per_user: {each}")),
         false => (format!("-n {all}"), format!("--requests-each {each}")),
     };
     output::note(&view.language.pick(

@@ -178,7 +178,7 @@ fn cannot_stand_by(plan: &Plan, engine: &EngineArgs, language: Language) -> Opti
             "--standby 需要 --cluster，且工作进程由他处启动".to_owned(),
         ));
     }
-    (plan.scenarios.iter().any(waits) || !plan.meetings.is_empty()).then(|| {
+    (plan.scenarios.iter().any(waits) || !plan.barriers.is_empty()).then(|| {
         language.pick(
             "--standby: a load whose users wait for each other (--rendezvous, meet) cannot be taken over".to_owned(),
             "--standby：用户相互等待的负载（--rendezvous、meet）无法接管".to_owned(),

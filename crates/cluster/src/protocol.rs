@@ -166,9 +166,9 @@ pub struct SlotGrant {
 
 /// Users of a meeting go on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Met {
+pub struct BarrierRelease {
     /// Which meeting.
-    pub meeting: u16,
+    pub barrier: u16,
     /// So many times some did, of all meetings, this one included.
     pub total: u64,
     /// When they do, counted from the start of the run.
@@ -180,13 +180,13 @@ pub struct Met {
 /// Times of one meeting that are told one by one.
 const MET_MAX: usize = 4;
 
-impl Met {
+impl BarrierRelease {
     /// One more time that users of a meeting go on, behind others. Of one meeting so many are kept, and what the first of them say goes into the
     /// next: whoever has not gone on with them goes on with that.
     pub(crate) fn push(all: &mut Vec<Self>, met: Self) {
-        let meeting = met.meeting;
+        let barrier = met.barrier;
         all.push(met);
-        let is_same = |other: &Self| other.meeting == meeting;
+        let is_same = |other: &Self| other.barrier == barrier;
         while all.iter().filter(|other| is_same(other)).count() > MET_MAX {
             let Some(first) = all.iter().position(is_same) else { return };
             let first = all.remove(first);
@@ -231,7 +231,7 @@ pub struct State {
     /// Scenario by scenario, when users that wait for each other start, counted from the start of the run.
     pub rounds: Vec<Nanos>,
     /// Users that wait for each other in the middle of what they do, and go on: the last few times of each meeting.
-    pub met: Vec<Met>,
+    pub met: Vec<BarrierRelease>,
     /// What was heard up to a place of the stream, for whoever takes the run over.
     pub checkpoint: Option<Mark>,
     /// What is wanted of all.

@@ -23,7 +23,7 @@ use plan::{Hold, Plan};
 
 use crate::bus::{Bus, BusEvent, Inbox};
 use crate::journal::Journals;
-use crate::protocol::{Hello, Met, News, Refusal};
+use crate::protocol::{Hello, BarrierRelease, News, Refusal};
 use crate::worker::{Act, PartOf, Worker};
 use held::HoldWorker;
 use issue_log::Trouble;
@@ -168,7 +168,7 @@ struct OwnRun {
     changes: Vec<Change>,
     lost: Vec<Loss>,
     /// Users of meetings that went on.
-    met: Vec<Met>,
+    met: Vec<BarrierRelease>,
     /// When connections that are held end, counted from the start.
     ends_at: Option<Nanos>,
 }

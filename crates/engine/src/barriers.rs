@@ -13,10 +13,10 @@ use std::sync::{Mutex, MutexGuard, OnceLock};
 
 use driver::Waker;
 use pacing::Nanos;
-use plan::Meeting;
+use plan::Barrier;
 
 pub(crate) use barrier::Arrival;
-use barrier::{Barrier, Rounds};
+use barrier::{BarrierRounds, Rounds};
 pub use remote_barriers::Release;
 pub(crate) use remote_barriers::RemoteBarriers;
 
@@ -24,9 +24,9 @@ pub(crate) use remote_barriers::RemoteBarriers;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BarrierEvent {
     /// One more waits at a meeting.
-    Arrived { meeting: u32, at: Nanos },
+    Arrived { barrier: u32, at: Nanos },
     /// Who has this ticket waits there no longer.
-    Withdrawn { meeting: u32, ticket: u64 },
+    Withdrawn { barrier: u32, ticket: u64 },
     /// All users that are here wait, and no more will come: so it was after so many releases.
     Stuck { received: u64 },
 }
@@ -39,7 +39,7 @@ const RELEASES_MAX: usize = 64;
 
 /// What became of the rounds of a meeting.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Met {
+pub struct BarrierStats {
     /// What it is called.
     pub name: String,
     /// How many users make a round.
@@ -53,8 +53,8 @@ pub struct Met {
 }
 
 /// The meetings of a run.
-pub(crate) struct Meetings {
-    meetings: Vec<Meeting>,
+pub(crate) struct Barriers {
+    barriers: Vec<Barrier>,
     /// How often something was released that users of each party wait for.
     news: Box<[AtomicU64]>,
     inner: Mutex<Inner>,
@@ -63,7 +63,7 @@ pub(crate) struct Meetings {
 }
 
 struct Inner {
-    gates: Vec<Barrier>,
+    gates: Vec<BarrierRounds>,
     /// The same of users that others wait for too.
     tickets: Vec<Tickets>,
     /// Releases that were heard of.
@@ -90,16 +90,16 @@ struct Participant {
     is_over: bool,
 }
 
-impl Meetings {
+impl Barriers {
     /// Of so many parties: scenarios with meetings on shards.
-    pub(crate) fn new(meetings: &[Meeting], parties: usize) -> Self {
-        let gate = |meeting: &Meeting| Barrier::new(meeting.users, meeting.within.map(Nanos::from));
-        let gates = meetings.iter().map(gate).collect();
-        let tickets = meetings.iter().map(|_| Tickets::default()).collect();
+    pub(crate) fn new(barriers: &[Barrier], parties: usize) -> Self {
+        let gate = |barrier: &Barrier| BarrierRounds::new(barrier.users, barrier.within.map(Nanos::from));
+        let gates = barriers.iter().map(gate).collect();
+        let tickets = barriers.iter().map(|_| Tickets::default()).collect();
         let parties_of = (0..parties).map(|_| Participant::default()).collect();
         let inner = Inner { gates, tickets, received: 0, parties: parties_of };
         let news = (0..parties).map(|_| AtomicU64::new(0)).collect();
-        Self { meetings: meetings.to_vec(), news, inner: Mutex::new(inner), remote: OnceLock::new() }
+        Self { barriers: barriers.to_vec(), news, inner: Mutex::new(inner), remote: OnceLock::new() }
     }
 
     /// They are those of a part: whoever puts all parts together hears who comes, and says who goes on.
@@ -109,19 +109,19 @@ impl Meetings {
     }
 
     /// Who hears of users that wait for those of other parts.
-    fn remote(&self, meeting: u32) -> Option<&Tell> {
-        self.remote.get().filter(|_| self.meetings[meeting as usize].users > 1)
+    fn remote(&self, barrier: u32) -> Option<&Tell> {
+        self.remote.get().filter(|_| self.barriers[barrier as usize].users > 1)
     }
 
     /// Users up to a ticket go on, or none of this part: so many releases there were by then.
-    pub(crate) fn hear(&self, meeting: usize, upto: Option<u64>, at: Nanos, total: u64) {
+    pub(crate) fn hear(&self, barrier: usize, upto: Option<u64>, at: Nanos, total: u64) {
         let mut inner = self.inner();
         let Inner { tickets, received, parties, .. } = &mut *inner;
         if total <= *received {
             return;
         }
         *received = total;
-        if let (Some(tickets), Some(upto)) = (tickets.get_mut(meeting), upto) {
+        if let (Some(tickets), Some(upto)) = (tickets.get_mut(barrier), upto) {
             tickets.released.push_back((upto, at));
             if tickets.released.len() > RELEASES_MAX {
                 tickets.released.pop_front();
@@ -146,10 +146,10 @@ impl Meetings {
     }
 
     /// Does something with a gate; parties that something was released for are told.
-    fn at_gate<T>(&self, meeting: u32, act: impl FnOnce(&mut Barrier, &mut dyn FnMut(usize)) -> T) -> T {
+    fn at_gate<T>(&self, barrier: u32, act: impl FnOnce(&mut BarrierRounds, &mut dyn FnMut(usize)) -> T) -> T {
         let mut inner = self.inner();
         let Inner { gates, parties, .. } = &mut *inner;
-        act(&mut gates[meeting as usize], &mut |party| self.tell(&mut parties[party], party))
+        act(&mut gates[barrier as usize], &mut |party| self.tell(&mut parties[party], party))
     }
 
     fn tell(&self, party: &mut Participant, number: usize) {
@@ -159,31 +159,31 @@ impl Meetings {
     }
 
     /// A user of a party arrives, whose last round was that one.
-    pub(crate) fn arrive(&self, meeting: u32, party: usize, last: u64, now: Nanos) -> Arrival {
-        if let Some(tell) = self.remote(meeting) {
-            let tickets = &mut self.inner().tickets[meeting as usize];
+    pub(crate) fn arrive(&self, barrier: u32, party: usize, last: u64, now: Nanos) -> Arrival {
+        if let Some(tell) = self.remote(barrier) {
+            let tickets = &mut self.inner().tickets[barrier as usize];
             tickets.given += 1;
-            tell(BarrierEvent::Arrived { meeting, at: now });
+            tell(BarrierEvent::Arrived { barrier, at: now });
             return Arrival::Waits { round: tickets.given, until: Nanos::NEVER };
         }
-        self.at_gate(meeting, |gate, mut tell| gate.arrive(party, last, now, &mut tell))
+        self.at_gate(barrier, |gate, mut tell| gate.arrive(party, last, now, &mut tell))
     }
 
     /// So many users of a party wait with a round: when it goes on, if that is known.
-    pub(crate) fn go_on(&self, meeting: u32, round: u64, users: u64, now: Nanos) -> Option<Nanos> {
-        if self.remote(meeting).is_some() {
+    pub(crate) fn go_on(&self, barrier: u32, round: u64, users: u64, now: Nanos) -> Option<Nanos> {
+        if self.remote(barrier).is_some() {
             let inner = self.inner();
-            let mut released = inner.tickets[meeting as usize].released.iter();
+            let mut released = inner.tickets[barrier as usize].released.iter();
             return released.find(|(upto, _)| *upto >= round).map(|(_, at)| *at);
         }
-        self.at_gate(meeting, |gate, mut tell| gate.go_on(round, users, now, &mut tell))
+        self.at_gate(barrier, |gate, mut tell| gate.go_on(round, users, now, &mut tell))
     }
 
     /// They wait no longer: their load is over.
-    pub(crate) fn withdraw(&self, meeting: u32, party: usize, round: u64, users: u64) {
-        match self.remote(meeting) {
-            Some(tell) => tell(BarrierEvent::Withdrawn { meeting, ticket: round }),
-            None => self.at_gate(meeting, |gate, _| gate.withdraw(party, round, users)),
+    pub(crate) fn withdraw(&self, barrier: u32, party: usize, round: u64, users: u64) {
+        match self.remote(barrier) {
+            Some(tell) => tell(BarrierEvent::Withdrawn { barrier, ticket: round }),
+            None => self.at_gate(barrier, |gate, _| gate.withdraw(party, round, users)),
         }
     }
 
@@ -216,13 +216,13 @@ impl Meetings {
     }
 
     /// What became of them.
-    pub(crate) fn met(&self) -> Vec<Met> {
+    pub(crate) fn met(&self) -> Vec<BarrierStats> {
         let inner = self.inner();
-        let met = |(meeting, gate): (&Meeting, &Barrier)| {
+        let met = |(barrier, gate): (&Barrier, &BarrierRounds)| {
             let Rounds { full, by_time, short } = gate.rounds();
-            Met { name: meeting.name.clone(), users: meeting.users, full, by_time, short }
+            BarrierStats { name: barrier.name.clone(), users: barrier.users, full, by_time, short }
         };
-        self.meetings.iter().zip(&inner.gates).map(met).collect()
+        self.barriers.iter().zip(&inner.gates).map(met).collect()
     }
 }
 
@@ -235,31 +235,31 @@ mod tests {
     /// Of a part: who comes is told, and who goes on is said elsewhere.
     #[test]
     fn users_of_a_part_wait_for_those_of_others() {
-        let meeting = |users| Meeting { name: "door".to_owned(), users, within: None };
-        let meetings = Meetings::new(&[meeting(1), meeting(5)], 2);
+        let barrier = |users| Barrier { name: "door".to_owned(), users, within: None };
+        let barriers = Barriers::new(&[barrier(1), barrier(5)], 2);
         let (reports, reported) = channel();
-        meetings.are_of_part(Box::new(move |attended| reports.send(attended).expect("somebody hears")));
+        barriers.are_of_part(Box::new(move |attended| reports.send(attended).expect("somebody hears")));
         let at = Nanos::from_millis;
         // One user waits for nobody.
-        assert!(matches!(meetings.arrive(0, 0, 0, at(1)), Arrival::Passes { round: 1, .. }));
+        assert!(matches!(barriers.arrive(0, 0, 0, at(1)), Arrival::Passes { round: 1, .. }));
         let waits = |round| Arrival::Waits { round, until: Nanos::NEVER };
-        let tickets: Vec<Arrival> = [0, 1, 0].map(|party| meetings.arrive(1, party, 0, at(2))).to_vec();
+        let tickets: Vec<Arrival> = [0, 1, 0].map(|party| barriers.arrive(1, party, 0, at(2))).to_vec();
         assert_eq!(tickets, [1, 2, 3].map(waits));
-        assert_eq!(reported.try_iter().collect::<Vec<_>>(), [BarrierEvent::Arrived { meeting: 1, at: at(2) }; 3]);
-        assert_eq!([1, 2, 3].map(|ticket| meetings.go_on(1, ticket, 1, at(3))), [None; 3]);
-        let news = [0, 1].map(|party| meetings.news(party));
+        assert_eq!(reported.try_iter().collect::<Vec<_>>(), [BarrierEvent::Arrived { barrier: 1, at: at(2) }; 3]);
+        assert_eq!([1, 2, 3].map(|ticket| barriers.go_on(1, ticket, 1, at(3))), [None; 3]);
+        let news = [0, 1].map(|party| barriers.news(party));
         // Two of them go on; what comes again, or is older, is known.
-        meetings.hear(1, Some(2), at(500), 4);
-        meetings.hear(1, Some(3), at(400), 4);
-        assert_eq!([1, 2, 3].map(|ticket| meetings.go_on(1, ticket, 1, at(4))), [Some(at(500)), Some(at(500)), None]);
-        assert_eq!([0, 1].map(|party| meetings.news(party)), news.map(|news| news + 1));
+        barriers.hear(1, Some(2), at(500), 4);
+        barriers.hear(1, Some(3), at(400), 4);
+        assert_eq!([1, 2, 3].map(|ticket| barriers.go_on(1, ticket, 1, at(4))), [Some(at(500)), Some(at(500)), None]);
+        assert_eq!([0, 1].map(|party| barriers.news(party)), news.map(|news| news + 1));
         // Another part went on: what is said of who could come is of after that.
-        meetings.hear(1, None, at(600), 5);
-        meetings.look(0, true, meetings.news(0), at(7));
+        barriers.hear(1, None, at(600), 5);
+        barriers.look(0, true, barriers.news(0), at(7));
         assert!(reported.try_iter().next().is_none(), "another party may come");
-        meetings.look(1, true, meetings.news(1), at(7));
+        barriers.look(1, true, barriers.news(1), at(7));
         assert_eq!(reported.try_iter().next(), Some(BarrierEvent::Stuck { received: 5 }));
-        meetings.withdraw(1, 0, 3, 1);
-        assert_eq!(reported.try_iter().next(), Some(BarrierEvent::Withdrawn { meeting: 1, ticket: 3 }));
+        barriers.withdraw(1, 0, 3, 1);
+        assert_eq!(reported.try_iter().next(), Some(BarrierEvent::Withdrawn { barrier: 1, ticket: 3 }));
     }
 }

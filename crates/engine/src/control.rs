@@ -10,7 +10,7 @@ use driver::Waker;
 use pacing::Nanos;
 use pacing::change::{Change, ChangeKind, Timeline};
 
-use crate::barriers::Meetings;
+use crate::barriers::Barriers;
 pub use crate::lease::Lease;
 use crate::remote::WorkerResult;
 pub(crate) use changes::Changes;
@@ -179,7 +179,7 @@ pub struct Control {
     /// None of connections that are held.
     changes: Option<Arc<Changes>>,
     /// Where its users wait for each other, if they do.
-    meetings: Option<Arc<Meetings>>,
+    barriers: Option<Arc<Barriers>>,
     /// Those who have parts of it elsewhere.
     workers: Workers,
 }
@@ -187,25 +187,25 @@ pub struct Control {
 impl Control {
     pub(crate) fn new(stop: StopHandle, changes: Arc<Changes>) -> Self {
         let workers = changes.workers().clone();
-        Self { stop, changes: Some(changes), meetings: None, workers }
+        Self { stop, changes: Some(changes), barriers: None, workers }
     }
 
     /// The same of a run whose users wait for each other.
-    pub(crate) fn with_meetings(self, meetings: Option<Arc<Meetings>>) -> Self {
-        Self { meetings, ..self }
+    pub(crate) fn with_barriers(self, barriers: Option<Arc<Barriers>>) -> Self {
+        Self { barriers, ..self }
     }
 
     /// Of a part of a load: users that wait at a meeting go on, up to those of a ticket, at an instant of its clock; or none of this part.
     /// So many releases there were by then.
-    pub fn let_go(&self, meeting: usize, upto: Option<u64>, at: Nanos, total: u64) {
-        if let Some(meetings) = &self.meetings {
-            meetings.hear(meeting, upto, at, total);
+    pub fn let_go(&self, barrier: usize, upto: Option<u64>, at: Nanos, total: u64) {
+        if let Some(barriers) = &self.barriers {
+            barriers.hear(barrier, upto, at, total);
         }
     }
 
     /// Of connections that are held: they can be ended.
     pub(crate) fn of_held(stop: StopHandle, workers: Workers) -> Self {
-        Self { stop, changes: None, meetings: None, workers }
+        Self { stop, changes: None, barriers: None, workers }
     }
 
     /// Changes the load of a scenario from a named instant on, a little later than now: all threads start exactly what the changed

@@ -48,7 +48,7 @@ mod user;
 mod verdict;
 mod world;
 
-pub use barriers::{Met, Release};
+pub use barriers::{BarrierStats, Release};
 pub use control::{Control, Lease, Refused, StopHandle, Wanted};
 pub use data_sources::{DataSources, UsedUp};
 pub use endpoints::{Places, PlacesError};

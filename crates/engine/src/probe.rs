@@ -127,7 +127,7 @@ impl OfScenario {
         {
             return Err(NotTried::Changing);
         }
-        let does_once = scenario.program.has_apart() || !scenario.program.meetings().is_empty();
+        let does_once = scenario.program.has_apart() || !scenario.program.barriers().is_empty();
         if does_once || *shape == UserShape::Rendezvous {
             return Err(NotTried::Once);
         }
@@ -177,7 +177,7 @@ impl OfScenario {
 /// When a load of users that nothing but time ends is over; `None` of another one.
 fn end_of(scenario: &Scenario) -> Option<Nanos> {
     match scenario.load {
-        Load::Closed { requests: None, duration: Some(duration), .. } if scenario.iterations_each.is_none() => {
+        Load::Closed { requests: None, duration: Some(duration), .. } if scenario.iterations_per_user.is_none() => {
             Some(Nanos::from(scenario.begin + duration))
         }
         _ => None,
@@ -213,7 +213,7 @@ fn plan_of(scenarios: Vec<Scenario>, slice: Nanos) -> Plan {
         grace: Duration::ZERO,
         warmup: Duration::ZERO,
         interval: slice.as_duration(),
-        meetings: Vec::new(),
+        barriers: Vec::new(),
         keeps: plan::CaptureOptions { persists: true, ..plan::CaptureOptions::default() },
         budget: Budget::default(),
         seed: None,

@@ -59,7 +59,7 @@ impl NotTried {
             Self::Unwanted => "unwanted",
             Self::Counted => "counted",
             Self::Stopped => "stopped",
-            Self::NotRequested => "unasked",
+            Self::NotRequested => "not_requested",
             Self::Changing => "changing",
             Self::OneUser => "one_user",
             Self::UsersChanged => "users_changed",

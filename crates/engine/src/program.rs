@@ -34,7 +34,7 @@ enum Op {
         on_failure: OnFailure,
     },
     Think(Think),
-    Meet(u32),
+    Barrier(u32),
     Begin(u16),
     End(u16),
     /// A conversation with this target begins.
@@ -92,7 +92,7 @@ pub(crate) enum UserAction {
     /// Nothing, for so long.
     Think(Nanos),
     /// The user waits for others at this meeting.
-    Meet(u32),
+    Barrier(u32),
     /// What follows is timed as one.
     Begin(u16),
     /// That is over.
@@ -214,7 +214,7 @@ impl CompiledProgram {
                 self.ops[place as usize] = limit;
                 self.ops.push(Op::Uncount);
             }
-            Node::Meet(number) => self.ops.push(Op::Meet(*number)),
+            Node::Barrier(number) => self.ops.push(Op::Barrier(*number)),
             Node::Talk { target, nodes } => {
                 self.ops.push(Op::Enter(*target as u16));
                 self.add_all(nodes);
@@ -359,7 +359,7 @@ impl CompiledProgram {
                 Op::Ask { step, .. } => return UserAction::Ask(*step),
                 Op::Fork { steps, most, .. } => return UserAction::Fork(steps.clone(), *most),
                 Op::Think(think) => return UserAction::Think(self.span(*think, || self.random(here, place, by))),
-                Op::Meet(number) => return UserAction::Meet(*number),
+                Op::Barrier(number) => return UserAction::Barrier(*number),
                 Op::Begin(number) => return UserAction::Begin(*number),
                 Op::End(number) => return UserAction::End(*number),
                 Op::Enter(target) => return UserAction::Enter(*target),

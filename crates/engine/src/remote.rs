@@ -7,7 +7,7 @@ use metrics::{Distribution, Snapshot};
 use pacing::Nanos;
 use plan::BudgetPart;
 
-use crate::barriers::Met;
+use crate::barriers::BarrierStats;
 use crate::data_sources::UsedUp;
 use crate::slices::Slices;
 use crate::times::Backlog;
@@ -22,9 +22,9 @@ pub(crate) enum RemotePartEvent {
     /// So many parts there are, or will be.
     Expects(usize),
     /// Users of a part have arrived at a meeting, the first of them at that instant.
-    Arrived { meeting: usize, count: u64, at: Nanos },
+    Arrived { barrier: usize, count: u64, at: Nanos },
     /// Who has this ticket waits there no longer.
-    Withdrawn { meeting: usize, ticket: u64 },
+    Withdrawn { barrier: usize, ticket: u64 },
     /// All users of a part wait, and no more of them will come.
     Stuck { received: u64 },
     /// A part is over.
@@ -70,7 +70,7 @@ pub struct PartEnd {
     /// Files whose rows were used up.
     pub used_up: Vec<UsedUp>,
     /// What became of the meetings of its users.
-    pub met: Vec<Met>,
+    pub met: Vec<BarrierStats>,
 }
 
 /// Who carried out a run, and what came of it.

@@ -23,7 +23,7 @@ use pacing::{Nanos, RevokedSlots, Segment};
 use plan::{BudgetPart, Plan};
 use wire::tls::{ClientConfig, Refused as RefusedCertificate};
 
-use crate::barriers::Met;
+use crate::barriers::BarrierStats;
 use crate::control::{Lease, StopHandle};
 use crate::data_sources::{DataSources, UsedUp};
 use crate::error::RunError;
@@ -174,7 +174,7 @@ pub struct RunResult {
     /// Files whose rows were used up.
     pub used_up: Vec<UsedUp>,
     /// What became of the meetings of users.
-    pub met: Vec<Met>,
+    pub met: Vec<BarrierStats>,
     /// Variables of the first user of the first scenario at the end, where the plan wants them.
     pub values: Vec<plan::Value>,
     /// How each scenario ended.

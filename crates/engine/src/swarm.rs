@@ -212,7 +212,7 @@ fn a_completion_that_the_driver_loses_is_caught() {
             let program = &one.program;
             !program.start.is_empty() || !program.stop.is_empty() || one.shared_connections.is_some()
         };
-        let is_varied = !setting.plan.meetings.is_empty() || setting.plan.scenarios.iter().any(is_varied);
+        let is_varied = !setting.plan.barriers.is_empty() || setting.plan.scenarios.iter().any(is_varied);
         is_closed && setting.plan.warmup.is_zero() && !is_varied
     };
     let calm = (0..5_000).map(Setting::of).filter(|setting| setting.is_calm() && is_plain(setting)).take(20);

@@ -118,7 +118,7 @@ struct Users {
     inside: u64,
     programs: Programs,
     /// Those that wait for others in the middle of their programs; none without meetings.
-    meetings: Option<BarrierWaiters>,
+    barriers: Option<BarrierWaiters>,
     /// What they remember.
     states: States,
     closed: Closed,
@@ -240,7 +240,7 @@ impl ScenarioRuntime {
             budget_lease: work.budget.take().map(|pool| BudgetLease::new(pool, started)),
             is_out_of_requests: false,
             inside: 0,
-            meetings: work.meetings.take().map(|(meetings, party)| BarrierWaiters::new(meetings, party, waker)),
+            barriers: work.barriers.take().map(|(barriers, party)| BarrierWaiters::new(barriers, party, waker)),
             states,
             programs,
             closed: Closed::new(&work),
@@ -328,8 +328,8 @@ impl ScenarioRuntime {
         if self.users.states.rows.has_waiting() {
             self.look_at_rows(now, sockets);
         }
-        if self.users.meetings.is_some() {
-            self.look_at_meetings(now);
+        if self.users.barriers.is_some() {
+            self.look_at_barriers(now);
         }
         while let Some(deadline) = self.timers.poll(now) {
             match deadline {
@@ -342,7 +342,7 @@ impl ScenarioRuntime {
                 Deadline::Message(index) => self.message_due(index, now),
             }
         }
-        if self.users.meetings.is_some() {
+        if self.users.barriers.is_some() {
             self.look_who_could_come(now);
         }
         if !self.pool.lookups.is_empty() {
@@ -374,8 +374,8 @@ impl ScenarioRuntime {
         if self.awaits_look() {
             return Nanos::ZERO;
         }
-        let meetings = self.users.meetings.as_ref().map_or(Nanos::NEVER, BarrierWaiters::next_turn);
-        let timers = self.timers.next().min(self.next_lookup(now)).min(self.users.halt.due).min(meetings);
+        let barriers = self.users.barriers.as_ref().map_or(Nanos::NEVER, BarrierWaiters::next_turn);
+        let timers = self.timers.next().min(self.next_lookup(now)).min(self.users.halt.due).min(barriers);
         if let Some(open) = &self.users.open {
             return timers.min(open.next_turn(self.users.all.len()));
         }
@@ -389,7 +389,7 @@ impl ScenarioRuntime {
         if let Some(open) = &mut self.users.open {
             open.stop_at(at);
         }
-        self.leave_meetings(at);
+        self.leave_barriers(at);
         self.wake_owing(at);
         (self.seen.counts.finished(), self.seen.counts.succeeded())
     }

@@ -125,7 +125,7 @@ pub struct Run {
     /// Files whose rows were used up.
     pub used_up: Vec<engine::UsedUp>,
     /// What became of the meetings of users.
-    pub met: Vec<engine::Met>,
+    pub met: Vec<engine::BarrierStats>,
     /// What was counted.
     pub tally: Tally,
     /// Finished exchanges a second of the time in which exchanges were started; what ended later is left out.

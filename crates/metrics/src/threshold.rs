@@ -209,7 +209,7 @@ impl Counted {
             Self::Dropped => "dropped",
             Self::Unfinished => "unfinished",
             Self::Lost => "lost",
-            Self::Responses => "answers",
+            Self::Responses => "responses",
             Self::Reconnects => "reconnects",
             Self::Status(_) => "status(N)",
             Self::GrpcStatus(_) => "grpc_status(NAME)",

@@ -80,7 +80,7 @@ pub use pattern::{
     PatternPart, SLOT_BYTES_MAX, SLOT_DEPTH_MAX, SLOTS_MAX, Slot, SlotPlace, is_name,
 };
 pub use program::{
-    Choice, DEPTH_MAX, Meeting, NODES_MAX, Node, OnFailure, OneOf, PARALLEL_MAX, Program, ProgramFault, ROUNDS_MAX,
+    Choice, DEPTH_MAX, Barrier, NODES_MAX, Node, OnFailure, OneOf, PARALLEL_MAX, Program, ProgramFault, ROUNDS_MAX,
     Think, Transaction,
 };
 pub use redirect::{At, Follow, Form, Hop};
@@ -131,7 +131,7 @@ pub struct Plan {
     /// Time between two snapshots.
     pub interval: Duration,
     /// Where users wait for each other.
-    pub meetings: Vec<Meeting>,
+    pub barriers: Vec<Barrier>,
     /// What is kept beside the usual.
     pub keeps: CaptureOptions,
     /// What a run may spend at most.
@@ -171,7 +171,7 @@ pub struct Scenario {
     /// An iteration of a user of a closed load starts so often at most.
     pub every: Option<Duration>,
     /// So many iterations of each user of a closed load, at most.
-    pub iterations_each: Option<u64>,
+    pub iterations_per_user: Option<u64>,
     /// So many connections that the users of a closed load share; `None`: each has its own.
     pub shared_connections: Option<u64>,
     /// What its users ask for.
@@ -369,7 +369,7 @@ impl Plan {
             scenario.steps.iter_mut().for_each(|step| step.is_shown = true);
         }
         // One user would wait for others that never come.
-        self.meetings.iter_mut().for_each(|meeting| meeting.users = 1);
+        self.barriers.iter_mut().for_each(|barrier| barrier.users = 1);
         self.warmup = Duration::ZERO;
         // Loops of an iteration may be more than a person makes.
         let requests = self.scenarios.iter().fold(0, |sum: u64, one| sum.saturating_add(one.requests_most()));

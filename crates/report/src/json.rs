@@ -13,7 +13,7 @@ use metrics::{Measure, Unit};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    About, Language, budget, changes, meetings, messages, notes, request_records, rows, steps, verdict, workers,
+    About, Language, budget, changes, barriers, messages, notes, request_records, rows, steps, verdict, workers,
 };
 use distribution::distribution;
 use intervals::Intervals;
@@ -129,7 +129,7 @@ fn facts(run: &Run) -> Value {
         "stopped": run.was_stopped,
         "budget": budget::value(run),
         "rows": rows::value(run),
-        "meetings": meetings::value(run),
+        "barriers": barriers::value(run),
         "requests": {
             "started": counts.started(),
             "carried": counts.carried(),
@@ -140,18 +140,18 @@ fn facts(run: &Run) -> Value {
             "dropped_by_generator": counts.dropped_by_generator(),
             "unfinished": counts.unfinished(),
             "lost": counts.lost(),
-            "cut": counts.cut(),
+            "aborted": counts.cut(),
             "success_ratio": counts.success_ratio(),
-            "answered_ratio": ratio(counts.succeeded(), counts.finished()),
+            "success_ratio_of_completed": ratio(counts.succeeded(), counts.finished()),
             "iterations": {
                 "completed": run.iterations.completed,
                 "failed": run.iterations.failed,
-                "cut": run.iterations.cut,
+                "aborted": run.iterations.cut,
             },
-            "covered": counts.stall_affected_responses(),
+            "stall_affected": counts.stall_affected_responses(),
             "attempts": counts.attempts(),
             "sent": counts.sent(),
-            "answers": counts.responses(),
+            "responses": counts.responses(),
             "reconnects": counts.reconnects(),
             "begun_before": counts.begun_before(),
             "redirects": counts.redirects(),
@@ -168,7 +168,7 @@ fn facts(run: &Run) -> Value {
             "sent": counts.bytes_sent(),
             "sent_per_s": per_second(counts.bytes_sent(), seconds),
         },
-        "messages": { "sent": counts.messages_left(), "received": counts.messages_received(), "unasked": counts.unsolicited_messages() },
+        "messages": { "sent": counts.messages_left(), "received": counts.messages_received(), "unsolicited_messages": counts.unsolicited_messages() },
         "connections": {
             "tried": counts.connections_tried(),
             "established": counts.connections_established(),

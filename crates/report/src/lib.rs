@@ -28,7 +28,7 @@ mod labels;
 mod language;
 mod limits;
 mod live;
-mod meetings;
+mod barriers;
 mod messages;
 mod notes;
 mod page;

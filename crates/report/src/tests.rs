@@ -354,14 +354,14 @@ fn shared_connections_that_were_too_few_are_reported() {
 
 /// Rounds that went on without some of their users are told, in both languages; all rounds for programs.
 #[test]
-fn meetings_that_were_missed_are_reported() {
+fn barriers_that_were_missed_are_reported() {
     let of = |full, by_time, short| {
         let mut result = result(seen(1_000, &[]));
-        result.met = vec![engine::Met { name: "peak".to_owned(), users: 1_000, full, by_time, short }];
+        result.met = vec![engine::BarrierStats { name: "peak".to_owned(), users: 1_000, full, by_time, short }];
         let run = run(&plan(), result);
         let pages = [Language::En, Language::Zh].map(|language| summary(&run, Screen::plain(language)));
         let report: serde_json::Value = serde_json::from_str(&Json::default().report(&run)).expect("JSON");
-        (pages, report["meetings"].clone())
+        (pages, report["barriers"].clone())
     };
     let ([english, chinese], value) = of(7, 0, 0);
     assert!(!english.contains("peak") && !chinese.contains("peak"), "{english} {chinese}");

@@ -155,12 +155,12 @@ pub(crate) fn value(workers_summary: Option<&WorkersSummary>) -> Value {
     };
     json!({
         "undelivered": books.undelivered,
-        "unknown": books.unknown,
-        "otherwise": books.otherwise,
+        "unaccounted": books.unknown,
+        "late_change_delta": books.otherwise,
         "stalled_s": books.stalled.as_secs_f64(),
         "ingest_delay_s": received_late.as_secs_f64(),
         "change_delay_s": changed_late.as_secs_f64(),
-        "each": each(workers),
+        "list": each(workers),
     })
 }
 
@@ -169,10 +169,10 @@ pub(crate) fn held_value(workers_summary: Option<&WorkersSummary>) -> Value {
     let Some(WorkersSummary { workers, books, received_late, .. }) = workers_summary else { return Value::Null };
     let late = received_late.as_secs_f64();
     json!({
-        "unknown": books.unknown,
-        "unknown_answers": books.unknown_responses,
+        "unaccounted": books.unknown,
+        "unaccounted_responses": books.unknown_responses,
         "ingest_delay_s": late,
-        "each": each(workers),
+        "list": each(workers),
     })
 }
 
@@ -190,13 +190,13 @@ pub fn live_workers(workers: &[WorkerResult]) -> Value {
             "share": f64::from(worker.slots) / SLOTS,
             "started": worker.started,
             "failed": worker.failed,
-            "losses": worker.losses,
+            "loss_count": worker.losses,
         })
     };
     json!({
         "count": workers.len(),
         "lost": workers.iter().filter(|worker| worker.losses > 0).count(),
-        "each": workers.iter().take(LIVE_MAX).map(worker).collect::<Value>(),
+        "list": workers.iter().take(LIVE_MAX).map(worker).collect::<Value>(),
     })
 }
 
@@ -227,7 +227,7 @@ fn each(workers: &[WorkerResult]) -> Value {
             "cpu_s": Some(worker.cpu.total_ns()).filter(|spent| *spent > 0).map(|spent| spent as f64 / 1e9),
             "clock_error_s": worker.clock_error.map(|error| error.as_secs_f64()),
             "start_delay_s": worker.began_late.map(|late| late.as_secs_f64()),
-            "losses": worker.losses,
+            "loss_count": worker.losses,
             "bus_was_full": worker.bus_was_full,
         })
     };
@@ -256,6 +256,6 @@ mod tests {
         assert_eq!(reported(0, 0, Language::En), "");
         assert!(reported(-7, 2_500, Language::Zh).contains("按原负载执行，比计划少启动 7 次；"));
         let value = value(Some(&of(-7, 2_500)));
-        assert_eq!((&value["otherwise"], &value["change_delay_s"]), (&json!(-7), &json!(2.5)));
+        assert_eq!((&value["late_change_delta"], &value["change_delay_s"]), (&json!(-7), &json!(2.5)));
     }
 }

@@ -72,7 +72,7 @@ fn follow(steps: &[Step]) -> bool {
 fn asks(steps: &[Step]) -> bool {
     steps.iter().any(|step| match &step.action {
         Action::Request(_) | Action::Call(_) | Action::Talk(_) | Action::Send(_) => true,
-        Action::Receive(_) | Action::Think(_) | Action::Meet(_) => false,
+        Action::Receive(_) | Action::Think(_) | Action::Barrier(_) => false,
         Action::Transaction { steps, .. }
         | Action::Repeat { steps, .. }
         | Action::Loop { steps, .. }

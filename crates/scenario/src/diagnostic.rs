@@ -209,10 +209,10 @@ pub enum Fault {
         scenario: String,
     },
     /// A loop without a bound.
-    #[error("this {0} could go on for ever; add 'most', the number of rounds after which the step fails")]
+    #[error("this {0} could go on for ever; add 'max_rounds', the number of rounds after which the step fails")]
     LoopWithoutEnd(LoopWord),
     /// A load without an end.
-    #[error("this load never ends; add 'for', 'iterations' or 'iterations_each', or give stages with their times")]
+    #[error("this load never ends; add 'for', 'iterations' or 'iterations_per_user', or give stages with their times")]
     LoadWithoutEnd,
     /// A relative URL of nothing.
     #[error(
@@ -240,7 +240,7 @@ pub enum Fault {
     },
     /// Rows that nobody has twice, in two scenarios.
     #[error(
-        "'{set}' has 'share: unique', and another scenario uses it too, which would use its rows again; give each scenario rows of its own"
+        "'{set}' has 'sharing: unique', and another scenario uses it too, which would use its rows again; give each scenario rows of its own"
     )]
     UniqueTwice {
         /// The name of the data.
@@ -355,7 +355,7 @@ fn place_of(object: &Object) -> String {
     match object.id {
         "file" => "at the top of the file".to_owned(),
         "scenario" => "into a scenario, beside 'load' and 'steps'".to_owned(),
-        "load" | "run" | "defaults" | "expect" | "take" | "data" | "choose" => format!("under '{}'", object.id),
+        "load" | "run" | "defaults" | "expect" | "extract" | "data" | "choose" => format!("under '{}'", object.id),
         _ => "into a step, in a list under 'steps'".to_owned(),
     }
 }

@@ -5,7 +5,7 @@ mod step;
 
 pub use load::{Amount, Iterations, Load};
 pub use step::{
-    Action, Body, Call, Choice, Expect, Extract, Headers, Json, Meet, Message, MessageData, Part, PartValue, Receive,
+    Action, Body, Call, Choice, Expect, Extract, Headers, Json, Barrier, Message, MessageData, Part, PartValue, Receive,
     Request, Step, Talk,
 };
 

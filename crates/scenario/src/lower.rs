@@ -26,7 +26,7 @@ use crate::Opened;
 use crate::diagnostic::{DiagnosticSink, Diagnostics, Fault};
 use crate::file::{Action, Amount, File, Iterations, Limit, Load, Scenario, Step};
 use crate::source::Span;
-use barriers::Meetings;
+use barriers::Barriers;
 use names::Naming;
 use nodes::Nodes;
 
@@ -110,7 +110,7 @@ impl<'a> Lowering<'a> {
     /// # Errors
     /// Everything that is wrong.
     pub fn before(&self) -> Result<Option<Lowered>, Diagnostics> {
-        self.once("before", &self.opened.file.before)
+        self.once("setup", &self.opened.file.before)
     }
 
     /// What is done after the run, if there is something.
@@ -118,7 +118,7 @@ impl<'a> Lowering<'a> {
     /// # Errors
     /// Everything that is wrong.
     pub fn after(&self) -> Result<Option<Lowered>, Diagnostics> {
-        self.with_awaited().once("after", &self.opened.file.after)
+        self.with_awaited().once("teardown", &self.opened.file.after)
     }
 
     /// What is run: the scenarios that are named, or all.
@@ -220,13 +220,13 @@ impl<'a> Lowering<'a> {
         warmup: Duration,
     ) -> Result<Lowered, Diagnostics> {
         let file = &self.opened.file;
-        let (mut found, mut meetings, mut lowered, mut variables) =
-            (DiagnosticSink::default(), Meetings::default(), Vec::new(), None);
+        let (mut found, mut barriers, mut lowered, mut variables) =
+            (DiagnosticSink::default(), Barriers::default(), Vec::new(), None);
         let draft = self.draft_of_run();
         let times = draft.times();
         for scenario in scenarios {
             let mut making = self.making(&[&scenario.start, &scenario.steps, &scenario.stop]);
-            lowered.extend(making.scenario(scenario, &mut meetings));
+            lowered.extend(making.scenario(scenario, &mut barriers));
             variables.get_or_insert_with(|| making.naming.variable_names());
             found.join(making.found);
         }
@@ -246,15 +246,15 @@ impl<'a> Lowering<'a> {
         judge_parts(&file.thresholds, &lowered, &mut found);
         // Of some scenarios alone, those that meet the others are missed, and that is told.
         if found.is_empty() && lowered.len() >= file.scenarios.len() {
-            meetings.check(&lowered, &mut found);
+            barriers.check(&lowered, &mut found);
         }
         if !found.is_empty() {
             return Err(found.into_mistakes(self.opened.source.clone()));
         }
         let keeps = CaptureOptions { persists: file.run.persist, ..CaptureOptions::default() };
         let budget = file.run.budget.unwrap_or_default();
-        let (meetings, seed) = (meetings.into_plan(), file.run.seed);
-        let plan = Plan { scenarios: lowered, grace, warmup, interval, meetings, keeps, budget, seed };
+        let (barriers, seed) = (barriers.into_plan(), file.run.seed);
+        let plan = Plan { scenarios: lowered, grace, warmup, interval, barriers, keeps, budget, seed };
         let reach = self.reach(plan.wants_consent());
         Ok(Lowered { plan: plan.reaching(&reach), variables: variables.unwrap_or_default() })
     }
@@ -309,8 +309,8 @@ fn collect_takes(steps: &[Step], names: &mut Vec<String>) {
 }
 
 impl DynamicParts<'_> {
-    fn scenario(&mut self, scenario: &Scenario, meetings: &mut Meetings) -> Option<PlanScenario> {
-        let mut nodes = Nodes::new(self, meetings);
+    fn scenario(&mut self, scenario: &Scenario, barriers: &mut Barriers) -> Option<PlanScenario> {
+        let mut nodes = Nodes::new(self, barriers);
         let program = Program {
             start: nodes.all(&scenario.start),
             nodes: nodes.all(&scenario.steps),
@@ -331,8 +331,8 @@ impl DynamicParts<'_> {
             return None;
         }
         let is_rendezvous = matches!(&scenario.load.amount, Amount::Users { shape: UserShape::Rendezvous, .. });
-        if is_rendezvous && !program.meetings().is_empty() {
-            self.found.add(scenario.name.at, Fault::Conflict { one: "meet", other: "rendezvous" });
+        if is_rendezvous && !program.barriers().is_empty() {
+            self.found.add(scenario.name.at, Fault::Conflict { one: "barrier", other: "rendezvous" });
         }
         self.compile();
         if !self.found.is_empty() {
@@ -341,7 +341,7 @@ impl DynamicParts<'_> {
         let place = self.file.scenarios.iter().position(|one| one.name.text == scenario.name.text).unwrap_or(0);
         let timeout = steps.iter().map(|step| step.timeout).max().unwrap_or_default();
         let load = with_seed(load_of(scenario, timeout), program.seed, place as u64);
-        let iterations_each = match scenario.load.iterations {
+        let iterations_per_user = match scenario.load.iterations {
             Some(Iterations::Each(count)) => Some(count),
             _ => None,
         };
@@ -354,7 +354,7 @@ impl DynamicParts<'_> {
             load,
             begin: if matches!(scenario.load.amount, Amount::Users { .. }) { scenario.begin } else { Duration::ZERO },
             every: scenario.every,
-            iterations_each,
+            iterations_per_user,
             shared_connections,
             steps,
             program,

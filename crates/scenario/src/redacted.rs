@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn secrets_go_and_what_is_taken_from_elsewhere_stays() {
-        let text = "secrets: [key]\nvars: {key: hush-7, n: 3}\ndefaults:\n  cookies: true\n  user: anna:u-s-r\n  headers:\n    Authorization: Bearer abc.def\n    X-Api-Key: \"k,1}\"\n    X-Token: \"${env.TOKEN}\"\n# password: in a comment stays\ntarget: http://me:pass@host/x?token=1\nsteps:\n  - {post: /login, json: {user: a, password: \"p, q\"}, headers: {X-Key: \"${key}\"}}\n  - get: /x?page=1&token=t0k\n    take: {token: json $.token, sid: {cookie: sid}}\n    form:\n      password: |\n        one\n        two\n\n      next: 1\n      secrets:\n        - first\n        - {a: second, b: \"${n}\"}\n      token: \"third\n        fourth\"\n      auth: 'it''s'\n      pass:\n        fifth\n        sixth\n  - body: user=a&password=p4ss\n";
+        let text = "secrets: [key]\nvars: {key: hush-7, n: 3}\ndefaults:\n  cookies: true\n  user: anna:u-s-r\n  headers:\n    Authorization: Bearer abc.def\n    X-Api-Key: \"k,1}\"\n    X-Token: \"${env.TOKEN}\"\n# password: in a comment stays\ntarget: http://me:pass@host/x?token=1\nsteps:\n  - {post: /login, json: {user: a, password: \"p, q\"}, headers: {X-Key: \"${key}\"}}\n  - get: /x?page=1&token=t0k\n    extract: {token: json $.token, sid: {cookie: sid}}\n    form:\n      password: |\n        one\n        two\n\n      next: 1\n      secrets:\n        - first\n        - {a: second, b: \"${n}\"}\n      token: \"third\n        fourth\"\n      auth: 'it''s'\n      pass:\n        fifth\n        sixth\n  - body: user=a&password=p4ss\n";
         let hidden = hidden(text, &["key"]);
         for gone in [
             "hush-7", "abc.def", "k,1", "one", "two", "me:pass", "p, q", "token=1", "t0k", "first", "second", "third",
@@ -151,7 +151,7 @@ mod tests {
             "comment stays",
             "host/x",
             "page=1",
-            "take: {token: json $.token, sid: {cookie: sid}}",
+            "extract: {token: json $.token, sid: {cookie: sid}}",
             "b: \"${n}\"",
             "user=a&",
         ] {

@@ -50,7 +50,7 @@ fn load(scenarios: &[Value]) -> Made {
             "total": {"finished": 1_234, "failed": 5, "bytes_received": 2_048},
             "statuses": {"200": 1_229}, "failures": [{"reason": "status-500", "count": 5}],
             "thresholds": [{"threshold": "p99(response_time) < 100ms", "holds": false}],
-            "workers": {"count": 3, "lost": 1, "each": []},
+            "workers": {"count": 3, "lost": 1, "list": []},
             "scenarios": [{"steps": [step], "transactions": []}]},
         "events": [{"at_s": 4.0, "text": "rate 500/s", "text_zh": "速率 500/s"}],
     });

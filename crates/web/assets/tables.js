@@ -102,8 +102,8 @@ export function tables(run, words, language) {
       clock(one.at_s), time(one.response_ns)]);
     made.push(table(words.slowest, [words.step, words.trace, words.status, words.at, words.p99.replace("p99 ", "")], rows, 2));
   }
-  if (source.workers?.each?.length) {
-    const each = source.workers.each;
+  if (source.workers?.list?.length) {
+    const each = source.workers.list;
     const rows = each.map((one) => [one.name, `${(one.share * 100).toFixed(1)} %`, count(one.started), count(one.failed),
       one.losses ? words.was_lost : ""]);
     const rest = (source.workers.count || each.length) - each.length;

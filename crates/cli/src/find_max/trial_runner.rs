@@ -145,7 +145,7 @@ impl TrialRunner {
     fn few(&self, stop: &StopHandle) -> Result<Run, RunError> {
         let mut plan = self.prepared.plan.clone();
         plan.scenarios.truncate(1);
-        plan.meetings.clear();
+        plan.barriers.clear();
         plan.warmup = Duration::ZERO;
         let scenario = &mut plan.scenarios[0];
         let longest = self.goals.longest().unwrap_or_default() * GRACE;
@@ -224,7 +224,7 @@ fn weight(scenario: &Scenario) -> f64 {
 fn closed(scenario: &mut Scenario, users: u64, requests: Option<u64>, span: Duration) {
     scenario.load = Amount::Closed { users, shape: UserShape::AtOnce, requests, duration: Some(span) };
     // Users stay as long as the trial.
-    (scenario.begin, scenario.iterations_each) = (Duration::ZERO, None);
+    (scenario.begin, scenario.iterations_per_user) = (Duration::ZERO, None);
 }
 
 /// Starts at a rate.
@@ -251,7 +251,7 @@ fn open(scenario: &mut Scenario, at: f64, order: &TrialOrder) {
         },
     };
     // These are of users that are kept busy.
-    (scenario.begin, scenario.every, scenario.iterations_each, scenario.shared_connections) =
+    (scenario.begin, scenario.every, scenario.iterations_per_user, scenario.shared_connections) =
         (Duration::ZERO, None, None, None);
 }
 

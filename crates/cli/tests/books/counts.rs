@@ -22,7 +22,7 @@ const SUMMED: [&str; 5] = ["started", "succeeded", "failed", "dropped", "unfinis
 pub(crate) fn counts(ran: &Ran, wrong: &mut Complaints) {
     let [started, succeeded, failed, dropped, unfinished] = SUMMED.map(|name| ran.requests(name));
     let [attempts, sent, responses, reconnects] =
-        ["attempts", "sent", "answers", "reconnects"].map(|name| ran.requests(name));
+        ["attempts", "sent", "responses", "reconnects"].map(|name| ran.requests(name));
     let (complete, written, good) = (ran.books.complete(), ran.books.written(), ran.books.good());
     let ours = format!(
         "started {started}, succeeded {succeeded}, failed {failed}, dropped {dropped}, unfinished {unfinished}, \
@@ -98,8 +98,8 @@ pub(crate) fn counts(ran: &Ran, wrong: &mut Complaints) {
 fn fields(ran: &Ran, wrong: &mut Complaints) {
     let [started, succeeded, _, _, unfinished] = SUMMED.map(|name| ran.requests(name));
     let is_cut = ran.cell.end == End::CtrlCTwice;
-    if wrong.field(ran, "/requests/cut").is_some() {
-        let (cut, expected) = (ran.requests("cut"), if is_cut { unfinished } else { 0 });
+    if wrong.field(ran, "/requests/aborted").is_some() {
+        let (cut, expected) = (ran.requests("aborted"), if is_cut { unfinished } else { 0 });
         wrong.unless(cut == expected, || format!("{cut} were cut, not {expected}, of {unfinished} unfinished"));
     }
     let cut = if is_cut { unfinished } else { 0 };
@@ -109,21 +109,21 @@ fn fields(ran: &Ran, wrong: &mut Complaints) {
     let is_near = |one: f64, other: f64| (one - other).abs() <= 1e-6 + 1e-3 * other.abs();
     let agrees = ratio.zip(expected).map_or(ratio == expected, |(ratio, expected)| is_near(ratio, expected));
     wrong.unless(agrees, || format!("success_ratio {ratio:?} is not {succeeded} / {of} = {expected:?}"));
-    if let Some(answered) = wrong.field(ran, "/requests/answered_ratio").and_then(Value::as_f64) {
+    if let Some(answered) = wrong.field(ran, "/requests/success_ratio_of_completed").and_then(Value::as_f64) {
         wrong.unless(answered <= 1.0 && answered + 1e-6 >= ratio.unwrap_or(0.0), || {
-            format!("answered_ratio {answered} beside success_ratio {ratio:?}")
+            format!("success_ratio_of_completed {answered} beside success_ratio {ratio:?}")
         });
     }
     if ran.cell.load.has_steps() && wrong.field(ran, "/requests/iterations").is_some() {
-        let [completed, cut] = ["completed", "cut"].map(|name| ran.count(&format!("/requests/iterations/{name}")));
+        let [completed, cut] = ["completed", "aborted"].map(|name| ran.count(&format!("/requests/iterations/{name}")));
         let [least, most] = [completed * STEPS, completed * STEPS + cut * (STEPS - 1)];
         wrong.unless(!ran.cell.end.cuts_nothing() || (least..=most).contains(&started), || {
             format!("{completed} iterations completed and {cut} cut do not make {started} requests")
         });
         wrong.unless(ran.cell.end != End::Count || cut == 0, || format!("{cut} iterations were cut by the count"));
     }
-    if ran.cell.end.is_ours() && wrong.field(ran, "/requests/covered").is_some() {
-        let covered = ran.requests("covered");
+    if ran.cell.end.is_ours() && wrong.field(ran, "/requests/stall_affected").is_some() {
+        let covered = ran.requests("stall_affected");
         wrong.unless((1..=succeeded).contains(&covered), || {
             format!("{covered} of {succeeded} overlapped our stall of a second")
         });

@@ -34,7 +34,7 @@ const LIES: [Lie; 19] = [
     ("/requests/unfinished", more),
     ("/requests/sent", more),
     ("/requests/sent", less),
-    ("/requests/answers", less),
+    ("/requests/responses", less),
     ("/requests/attempts", less),
     ("/requests/success_ratio", |_| json!(0.99)),
     ("/intervals/1/succeeded", less),

@@ -137,7 +137,7 @@ fn bounds(ran: &Ran, measure: &str) -> Bounds {
         "response_time" => vec![all],
         // Of what was never sent it is a matter of taste whether it has a service time.
         _ => {
-            let unanswered = ran.requests("sent").saturating_sub(ran.requests("answers"));
+            let unanswered = ran.requests("sent").saturating_sub(ran.requests("responses"));
             let sent = (unanswered as usize).saturating_sub(timed_out.len()).min(unfinished.len());
             vec![all, [timed_out.clone(), unfinished.clone()].concat(), [&timed_out, &unfinished[..sent]].concat()]
         }
@@ -207,14 +207,14 @@ fn unreliable(ran: &Ran, wrong: &mut Complaints) {
     let known = "/times/succeeded/response_time";
     let has_incomplete = ran.report.pointer(known).is_some_and(|times| !times["with_incomplete"].is_null());
     let path = &format!("{known}{}/spoiled", if has_incomplete { "/with_incomplete" } else { "" });
-    let (Some(names), Some(_)) = (wrong.field(ran, path), wrong.field(ran, "/requests/covered")) else {
+    let (Some(names), Some(_)) = (wrong.field(ran, path), wrong.field(ran, "/requests/stall_affected")) else {
         return;
     };
     let names: Vec<&str> = names.as_array().into_iter().flatten().filter_map(|name| name.as_str()).collect();
     let incomplete = ["unfinished", "dropped"].map(|name| ran.requests(name)).iter().sum::<u64>();
     let incomplete = incomplete + ran.failed_by("timeout") + ran.failed_by("connect-timeout");
     // Of all that have a percentile: what was given up has no time of its own, and stands above.
-    let (covered, of) = (ran.requests("covered") as f64, (ran.requests("succeeded") + incomplete).max(1) as f64);
+    let (covered, of) = (ran.requests("stall_affected") as f64, (ran.requests("succeeded") + incomplete).max(1) as f64);
     for (name, quantile) in PERCENTILES {
         let (rest, share) = (1.0 - quantile, covered / of);
         let is_near = (share - rest).abs() < 1.0 / of && covered > 0.0;

@@ -160,7 +160,7 @@ fn redirects_that_the_budget_forbids_are_not_counted() {
         let rounds = |key: &str| seen["requests"]["iterations"][key].as_u64().expect("a count");
         assert_eq!((count("started"), count("succeeded")), (77, 77), "{name}: {seen}");
         // Each round is a request and two redirects behind it; those that were cut lack one or both.
-        let begun = rounds("completed") + rounds("failed") + rounds("cut");
+        let begun = rounds("completed") + rounds("failed") + rounds("aborted");
         assert_eq!(begun + count("redirects"), 77, "{name}: {seen}");
         assert!(rounds("completed") * 3 <= 77 && rounds("completed") >= 77 / 3 - 7, "{name}: {seen}");
     }

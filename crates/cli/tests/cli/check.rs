@@ -78,7 +78,7 @@ fn data_files_lie_beside_the_file_and_nothing_is_sent() {
     listener.set_nonblocking(true).expect("a socket of ours");
     let address = listener.local_addr().expect("an address");
     let yaml = format!(
-        "target: http://{address}\ndata: {{users: users.csv}}\nbefore: [{{post: /reset}}]\nscenarios:\n  a: {{load: {{users: 1, for: 1s}}, steps: [{{get: \"/${{users.name}}\"}}]}}\n"
+        "target: http://{address}\ndata: {{users: users.csv}}\nsetup: [{{post: /reset}}]\nscenarios:\n  a: {{load: {{users: 1, for: 1s}}, steps: [{{get: \"/${{users.name}}\"}}]}}\n"
     );
     std::fs::write(folder.join("inner/a.yaml"), yaml).expect("a file of our own");
     std::fs::write(folder.join("inner/users.csv"), "name\nanna\n").expect("a file of our own");

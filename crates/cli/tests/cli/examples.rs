@@ -69,7 +69,7 @@ fn agrees(name: &str, paths: &[&str], has_sessions: bool) {
         let report = run(name, &served, driver);
         let (counts, stats) = (&report["requests"], stats(&served));
         assert_eq!(counts["failed"], 0, "{name} {driver}: {}", report["failures"]);
-        assert_eq!(counts["unfinished"], counts["cut"], "{name} {driver}");
+        assert_eq!(counts["unfinished"], counts["aborted"], "{name} {driver}");
         assert_eq!(requested(&report, paths), by_path(&stats), "{name} {driver}");
         let mut statuses = stats["answers_by_status"].as_object().expect("an object").clone();
         // The question for these counts is answered while they are made.

@@ -33,7 +33,7 @@ fn rows_in_gbk_are_read_by_the_names_of_their_columns() {
 #[test]
 fn a_message_is_looked_at_whichever_step_opened_its_connection() {
     let (served, folder) = (Served::start(), Folder::new("files-kept"));
-    let rest = "scenarios:\n  one:\n    load: {users: 3, iterations: 9}\n    steps:\n      - websocket: /ws\n        steps:\n          - send: a\n          - receive: {within: 5s}\n          - send: b\n          - receive: {within: 5s, expect: {body: b}}\n          - send: tok\n          - receive: {within: 5s, take: {x: body}}\n      - post: /echo\n        body: ${x}\n        expect: {body: tok}\n";
+    let rest = "scenarios:\n  one:\n    load: {users: 3, iterations: 9}\n    steps:\n      - websocket: /ws\n        steps:\n          - send: a\n          - receive: {within: 5s}\n          - send: b\n          - receive: {within: 5s, expect: {body: b}}\n          - send: tok\n          - receive: {within: 5s, extract: {x: body}}\n      - post: /echo\n        body: ${x}\n        expect: {body: tok}\n";
     let plan = folder.plan("kept", &served, rest);
     for driver in ["uring", "poll"] {
         let done = output(&["run", &plan, "--driver", driver]);
@@ -60,7 +60,7 @@ fn what_is_passed_over_may_be_made_for_its_exchange() {
 fn a_host_that_refuses_ends_no_run_that_has_others() {
     let (served, folder, dead) = (Served::start(), Folder::new("files-dead"), closed_port());
     let rest = format!(
-        "scenarios:\n  one:\n    load: {{users: 1, iterations: 3}}\n    steps:\n      - {{get: \"http://127.0.0.1:{dead}/\", on_failure: go on}}\n      - get: /bytes/1\n"
+        "scenarios:\n  one:\n    load: {{users: 1, iterations: 3}}\n    steps:\n      - {{get: \"http://127.0.0.1:{dead}/\", on_failure: continue}}\n      - get: /bytes/1\n"
     );
     let plan = folder.plan("dead", &served, &rest);
     for driver in ["uring", "poll"] {
@@ -77,18 +77,18 @@ fn a_host_that_refuses_ends_no_run_that_has_others() {
 #[test]
 fn users_that_never_get_ready_do_nothing_that_counts() {
     let (served, folder) = (Served::start(), Folder::new("files-ready"));
-    let rest = "scenarios:\n  one:\n    load: {users: 2, for: 200ms}\n    start: [{get: /status/500}]\n    steps: [{get: /bytes/1}]\n    stop: [{get: /bytes/2}]\n";
+    let rest = "scenarios:\n  one:\n    load: {users: 2, for: 200ms}\n    on_start: [{get: /status/500}]\n    steps: [{get: /bytes/1}]\n    on_stop: [{get: /bytes/2}]\n";
     let plan = folder.plan("ready", &served, rest);
     let done = output(&["run", &plan, "-o", "json"]);
     assert_eq!(done.status.code(), Some(1), "{done:?}");
-    assert_eq!(report(&done)["requests"]["iterations"], json!({ "completed": 0, "failed": 0, "cut": 0 }));
+    assert_eq!(report(&done)["requests"]["iterations"], json!({ "completed": 0, "failed": 0, "aborted": 0 }));
 }
 
 #[test]
 fn rows_that_are_used_up_end_users_before_they_begin() {
     let (served, folder) = (Served::start(), Folder::new("files-start"));
     folder.file("keys.csv", "k\n1\n2\n3\n");
-    let rest = "data: {k: {file: keys.csv, share: unique}}\nscenarios:\n  one:\n    load: {users: 5, iterations_each: 2}\n    start: [{get: \"/search?q=${k.k}\"}]\n    steps: [{get: /bytes/1}]\n";
+    let rest = "data: {k: {file: keys.csv, sharing: unique}}\nscenarios:\n  one:\n    load: {users: 5, iterations_per_user: 2}\n    on_start: [{get: \"/search?q=${k.k}\"}]\n    steps: [{get: /bytes/1}]\n";
     let plan = folder.plan("start", &served, rest);
     let done = output(&["run", &plan, "--no-abort-on-failures", "-o", "json"]);
     assert_eq!(done.status.code(), Some(0), "{done:?}");
@@ -253,7 +253,7 @@ fn ctrl_c_before_the_load_means_no_load() {
     });
     let folder = Folder::new("files-stopped");
     let text = format!(
-        "target: http://{address}\nbefore: [{{get: /before}}]\nafter: [{{get: /after}}]\n\
+        "target: http://{address}\nsetup: [{{get: /before}}]\nteardown: [{{get: /after}}]\n\
          scenarios: {{a: {{load: {{users: 1, iterations: 1}}, steps: [{{get: /load}}]}}}}\n"
     );
     let plan = folder.file("plan.yaml", &text);
@@ -276,13 +276,13 @@ fn what_has_no_effect_is_refused() {
     folder.file("keys.csv", "k\n1\n");
     let steps = "steps: [{get: /bytes/1}]";
     for (rest, says) in [
-        (format!("scenarios: {{a: {{load: {{rate: 10/s, for: 1s}}, every: 1s, {steps}}}}}"), "'every' and 'rate'"),
+        (format!("scenarios: {{a: {{load: {{rate: 10/s, for: 1s}}, pacing: 1s, {steps}}}}}"), "'every' and 'rate'"),
         (
             "scenarios: {a: {load: {users: 1, iterations: 1}, steps: [{if: 'random(1,10) > 0', then: [{get: /}]}]}}".to_owned(),
             "functions like random()",
         ),
         (
-            "data: {k: {file: keys.csv, share: unique}}\nscenarios:\n  a: {load: {users: 1, iterations: 1}, steps: [{get: '/?${k.k}'}]}\n  b: {load: {users: 1, iterations: 1}, steps: [{get: '/?${k.k}'}]}".to_owned(),
+            "data: {k: {file: keys.csv, sharing: unique}}\nscenarios:\n  a: {load: {users: 1, iterations: 1}, steps: [{get: '/?${k.k}'}]}\n  b: {load: {users: 1, iterations: 1}, steps: [{get: '/?${k.k}'}]}".to_owned(),
             "another scenario uses it too",
         ),
         (format!("defaults: {{max_redirs: 5}}\nscenarios: {{a: {{load: {{users: 1, iterations: 1}}, {steps}}}}}"), "location"),

@@ -116,8 +116,8 @@ fn the_run_of_a_file_is_as_it_says() {
 #[test]
 fn what_is_taken_before_is_there_and_shown_as_written() {
     let served = Served::start();
-    let text = "before:\n  - {get: /items/7, take: {sku: json $.sku, next: json $.next}}\n\
-                after:\n  - {get: \"/items/${sku}\", expect: {status: 200}}\n\
+    let text = "setup:\n  - {get: /items/7, extract: {sku: json $.sku, next: json $.next}}\n\
+                teardown:\n  - {get: \"/items/${sku}\", expect: {status: 200}}\n\
                 scenarios:\n  one:\n    load: {users: 2, iterations: 10}\n    steps:\n      \
                 - {get: \"/items/${sku}?q=${random(1,5)}\"}\n      - {get: \"${next}\", expect: {status: 200}}\n";
     let path = write("before", &served, text);

@@ -108,7 +108,7 @@ fn a_load_of_which_no_iteration_came_to_its_end_did_not_succeed() {
             assert!(text(&done.stdout).contains(says), "{}", text(&done.stdout));
         }
         let seen = report(&output(&[&words[..], &["-o", "json"]].concat()));
-        assert_eq!(seen["requests"]["iterations"], serde_json::json!({ "completed": 0, "failed": 5, "cut": 0 }));
+        assert_eq!(seen["requests"]["iterations"], serde_json::json!({ "completed": 0, "failed": 5, "aborted": 0 }));
         assert_eq!((&seen["requests"]["succeeded"], &seen["requests"]["failed"]), (&5.into(), &5.into()));
     }
     // What runs beside it came to its end.
@@ -116,7 +116,7 @@ fn a_load_of_which_no_iteration_came_to_its_end_did_not_succeed() {
     let done = output(&["run", &both.0, "-o", "json"]);
     assert_eq!(done.status.code(), Some(0), "{done:?}");
     let seen = report(&done);
-    assert_eq!(seen["requests"]["iterations"], serde_json::json!({ "completed": 7, "failed": 5, "cut": 0 }));
+    assert_eq!(seen["requests"]["iterations"], serde_json::json!({ "completed": 7, "failed": 5, "aborted": 0 }));
 }
 
 #[test]

@@ -29,7 +29,7 @@ fn read(path: &Path) -> Value {
 #[test]
 fn a_scenario_is_kept_and_its_page_has_its_figures() {
     let (served, folder) = (Served::start(), Folder::new("kept page 报告"));
-    let rest = "secrets: [key]\nvars: {key: hush-hush-7}\nscenarios:\n  buy:\n    load: {users: 3, iterations: 60}\n    steps:\n      - {get: /delay/2, name: \"<see> & it\", headers: {X-Key: \"${key}\"}}\n      - transaction: order\n        steps: [{get: /status/404, name: pay, on_failure: go on}]\nthresholds: [\"p99(response_time) < 10s\"]\n";
+    let rest = "secrets: [key]\nvars: {key: hush-hush-7}\nscenarios:\n  buy:\n    load: {users: 3, iterations: 60}\n    steps:\n      - {get: /delay/2, name: \"<see> & it\", headers: {X-Key: \"${key}\"}}\n      - transaction: order\n        steps: [{get: /status/404, name: pay, on_failure: continue}]\nthresholds: [\"p99(response_time) < 10s\"]\n";
     let plan = folder.plan("plan", &served, rest);
     let home = folder.0.join("data");
     let (page, json) = (folder.path("page one.html"), folder.path("one.json"));

@@ -24,7 +24,7 @@ mod drawn;
 mod ended;
 mod examples;
 mod export;
-mod far_meetings;
+mod remote_barriers;
 mod files;
 mod folder;
 mod given;

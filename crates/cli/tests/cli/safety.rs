@@ -102,7 +102,7 @@ fn files_of_scenarios_want_consent_too() {
         ("together", (0..11).map(|n| format!("{n}x: {{{slow}, steps: [get: /]}}")).collect::<Vec<_>>().join(", ")),
         (
             "before",
-            format!("before: [{{repeat: 101, steps: [get: /]}}]\nscenarios: {{a: {{{slow}, steps: [get: /]}}}}"),
+            format!("setup: [{{repeat: 101, steps: [get: /]}}]\nscenarios: {{a: {{{slow}, steps: [get: /]}}}}"),
         ),
         (
             "connections in parallel",
@@ -111,7 +111,7 @@ fn files_of_scenarios_want_consent_too() {
                 ["get: /"; 20].join(", ")
             ),
         ),
-        ("after", format!("after: [{{repeat: 101, steps: [get: /]}}]\nscenarios: {{a: {{{slow}, steps: [get: /]}}}}")),
+        ("after", format!("teardown: [{{repeat: 101, steps: [get: /]}}]\nscenarios: {{a: {{{slow}, steps: [get: /]}}}}")),
     ] {
         let text = if what == "together" { format!("scenarios: {{{text}}}") } else { text };
         std::fs::write(&path, format!("target: http://{FAR}\n{text}\n")).expect("a place for it");

@@ -80,7 +80,7 @@ fn a_search_is_kept_with_every_trial() {
         let lost = &trial["lost"][1];
         let requests = &of_run["requests"];
         let number = |name: &str| requests[name].as_u64().unwrap_or(0);
-        assert_eq!(lost["of"], number("started") + number("carried") - number("cut"), "{trial} {requests}");
+        assert_eq!(lost["of"], number("started") + number("carried") - number("aborted"), "{trial} {requests}");
         assert_eq!(of_run["thresholds"].as_array().map(Vec::len), Some(2));
     }
     let html = std::fs::read_to_string(&page).expect("a page");

@@ -291,13 +291,13 @@ fn workers_are_shown_while_they_work() {
         let mut run = Value::Null;
         wait_for("both work", || {
             run = paged.get("/api/run");
-            let each = run["live"]["workers"]["each"].as_array().map_or(&[][..], Vec::as_slice);
+            let each = run["live"]["workers"]["list"].as_array().map_or(&[][..], Vec::as_slice);
             each.len() == 2 && each.iter().all(|one| one["started"].as_u64() > Some(0))
         });
         is_described("run", &run);
         let workers = &run["live"]["workers"];
         assert_eq!((&workers["count"], &workers["lost"]), (&json!(2), &json!(0)));
-        assert!(workers["each"].as_array().expect("a list").iter().all(|one| one["share"] == 0.5), "{workers:#}");
+        assert!(workers["list"].as_array().expect("a list").iter().all(|one| one["share"] == 0.5), "{workers:#}");
         assert_eq!(paged.post("/api/run/stop", &json!({})).0, 200);
     }
 }

@@ -93,7 +93,7 @@ fn nghttpd_responses_us() {
     // A body that is larger than the windows goes up.
     let data = format!("@{}", folder.join("file").display());
     let seen = report(&output(&["--http2", "-n", "20", "-c", "2", "-d", &data, "--output", "json", &url]));
-    assert_eq!(seen["requests"]["answers"], 20, "{seen:#}");
+    assert_eq!(seen["requests"]["responses"], 20, "{seen:#}");
     let _ = std::fs::remove_dir_all(&folder);
 }
 

@@ -16,7 +16,7 @@ use super::{Ends, Folder, Served, line_with, onrush, output, report, signal, tex
 /// What holds of every run of workers.
 #[track_caller]
 fn is_sound(report: &Value, workers: u64) {
-    let each = report["workers"]["each"].as_array().expect("a list");
+    let each = report["workers"]["list"].as_array().expect("a list");
     assert_eq!(each.len() as u64, workers, "{report:#}");
     let sum = |name: &str| each.iter().map(|one| one[name].as_u64().expect("a number")).sum::<u64>();
     let requests = &report["requests"];
@@ -25,7 +25,7 @@ fn is_sound(report: &Value, workers: u64) {
     let ended = ["succeeded", "failed", "dropped", "unfinished", "lost"].map(number);
     assert_eq!(number("started") + number("carried"), ended.iter().sum::<u64>(), "{requests}");
     // What one that was lost had in flight when it told last has an end that nobody told.
-    let of_lost: u64 = each.iter().filter(|one| one["losses"] != 0).filter_map(|one| one["started"].as_u64()).sum();
+    let of_lost: u64 = each.iter().filter(|one| one["loss_count"] != 0).filter_map(|one| one["started"].as_u64()).sum();
     assert!(number("lost") <= of_lost, "{requests} {of_lost}");
     let intervals = report["intervals"].as_array().expect("a list");
     assert_eq!(intervals.iter().map(|one| one["started"].as_u64().expect("a number")).sum::<u64>(), number("started"));
@@ -83,7 +83,7 @@ fn three_do_what_one_does() {
             if workers.is_some() {
                 is_sound(&report, 3);
                 let books = &report["workers"];
-                assert_eq!((&books["undelivered"], &books["unknown"]), (&0.into(), &0.into()), "{books}");
+                assert_eq!((&books["undelivered"], &books["unaccounted"]), (&0.into(), &0.into()), "{books}");
             } else {
                 assert!(report["workers"].is_null());
             }
@@ -120,7 +120,7 @@ fn a_scenario_file_is_divided() {
     std::fs::write(folder.0.join("rows.csv"), format!("id\n{rows}")).expect("a file");
     let file = folder.path("rows.yaml");
     let text = format!(
-        "target: {}\ndata:\n  rows: {{file: rows.csv, pick: next, share: split, at_end: stop}}\nscenarios:\n  all:\n    load: {{users: 6, for: 1h}}\n    steps:\n      - get: /delay/1?id=${{rows.id}}\n",
+        "target: {}\ndata:\n  rows: {{file: rows.csv, order: sequential, sharing: split, on_end: stop}}\nscenarios:\n  all:\n    load: {{users: 6, for: 1h}}\n    steps:\n      - get: /delay/1?id=${{rows.id}}\n",
         server.url
     );
     std::fs::write(&file, text).expect("a file");
@@ -194,8 +194,8 @@ impl Bereft {
         let report: Value = serde_json::from_slice(&out).expect("JSON");
         is_sound(&report, 3);
         assert_eq!(report["verdict"]["kind"], "workers");
-        let each = report["workers"]["each"].as_array().expect("a list");
-        assert_eq!(each.iter().filter_map(|one| one["losses"].as_u64()).sum::<u64>(), 1, "{each:#?}");
+        let each = report["workers"]["list"].as_array().expect("a list");
+        assert_eq!(each.iter().filter_map(|one| one["loss_count"].as_u64()).sum::<u64>(), 1, "{each:#?}");
         assert!(self.workers.iter().all(|pid| !is_there(*pid)), "nobody is left");
         (report, reported)
     }
@@ -219,8 +219,8 @@ fn without_one(signal: &str, words: &[&str]) -> (Value, u64) {
 
 /// What the workers that were not lost have started.
 fn started_by_others(report: &Value) -> u64 {
-    let each = report["workers"]["each"].as_array().expect("a list");
-    each.iter().filter(|one| one["losses"] == 0).filter_map(|one| one["started"].as_u64()).sum()
+    let each = report["workers"]["list"].as_array().expect("a list");
+    each.iter().filter(|one| one["loss_count"] == 0).filter_map(|one| one["started"].as_u64()).sum()
 }
 
 /// How many starts of such a rate were due until the load was ended, or until so long after that: the first one comes at once.
@@ -232,7 +232,7 @@ fn due_at(report: &Value, rate: u64, late_s: f64) -> u64 {
 
 /// Starts that a worker made, or left out, because it heard too late of the end.
 fn otherwise(report: &Value) -> i64 {
-    report["workers"]["otherwise"].as_i64().expect("a number")
+    report["workers"]["late_change_delta"].as_i64().expect("a number")
 }
 
 /// What the books say of a load of which a third was due at the worker that was lost: planned + otherwise = started + undelivered +
@@ -241,7 +241,7 @@ fn otherwise(report: &Value) -> i64 {
 fn balances(report: &Value, really: u64, planned: u64) -> (u64, u64) {
     let started = report["requests"]["started"].as_u64().expect("a number");
     let number = |name: &str| report["workers"][name].as_u64().expect("a number");
-    let (undelivered, unknown) = (number("undelivered"), number("unknown"));
+    let (undelivered, unknown) = (number("undelivered"), number("unaccounted"));
     // What a thread had not taken up when it told last is told by nobody.
     let all = started + undelivered + unknown;
     let made = planned.checked_add_signed(otherwise(report)).expect("a number");
@@ -301,7 +301,7 @@ fn rows_go_on_when_slots_move() {
     std::fs::write(folder.path("rows.csv"), format!("n\n{rows}")).expect("a file");
     let file = folder.path("rows.yaml");
     let text = format!(
-        "target: http://127.0.0.1:{}\ndata:\n  rows: {{file: rows.csv, pick: next, share: split, at_end: stop}}\n\
+        "target: http://127.0.0.1:{}\ndata:\n  rows: {{file: rows.csv, order: sequential, sharing: split, on_end: stop}}\n\
          scenarios:\n  all:\n    load: {{rate: 600/s, for: 1h}}\n    steps:\n      - get: /r${{rows.n}}\n",
         target.port
     );
@@ -317,8 +317,8 @@ fn rows_go_on_when_slots_move() {
         live["total"]["started"].as_u64().expect("a number")
     };
     let before = look("the others have its share", &|live| {
-        let each = live["workers"]["each"].as_array().map_or(&[][..], Vec::as_slice);
-        each.iter().filter(|one| one["losses"] == 0 && one["share"] == 0.5).count() == 2
+        let each = live["workers"]["list"].as_array().map_or(&[][..], Vec::as_slice);
+        each.iter().filter(|one| one["loss_count"] == 0 && one["share"] == 0.5).count() == 2
     });
     // Two seconds of the plan: it is theirs long before that.
     look("they go on", &|live| live["total"]["started"].as_u64() > Some(before + 1_200));
@@ -383,7 +383,7 @@ fn connections_of_one_that_is_killed(server: &Served) {
     assert_eq!(said.filter(|line| line.contains("was lost")).count(), 0, "it is said once");
     assert_eq!(child.0.wait().expect("it ends").code(), Some(1));
     let held: Value = serde_json::from_str(&std::fs::read_to_string(&file).expect("a report")).expect("JSON");
-    let unknown = held["workers"]["unknown"].as_u64().expect("a number");
+    let unknown = held["workers"]["unaccounted"].as_u64().expect("a number");
     let connections = &held["connections"];
     assert_eq!((unknown, &connections["closed"]), (10, &20.into()), "{:#} {connections:#}", held["workers"]);
     // The one that comes only later may be of the worker that is killed.

@@ -19,8 +19,8 @@ fn is_accounted_for(report: &Value, came: u64) -> i64 {
     let changed = &report["changes"][0];
     let at_s = changed["at_s"].as_f64().unwrap_or_else(|| panic!("a change: {report:#}"));
     let planned = at_s * RATE as f64 + (SECONDS as f64 - at_s) * CHANGED as f64;
-    let otherwise = report["workers"]["otherwise"].as_i64().expect("a number");
-    let (undelivered, unknown) = (of_workers(report, "undelivered"), of_workers(report, "unknown"));
+    let otherwise = report["workers"]["late_change_delta"].as_i64().expect("a number");
+    let (undelivered, unknown) = (of_workers(report, "undelivered"), of_workers(report, "unaccounted"));
     let all = (started(report) + undelivered + unknown) as f64;
     // The fraction of a start where the rate changes.
     assert!((planned + otherwise as f64 - all).abs() <= 2.0, "{planned} planned, {all} known: {:#}", report["workers"]);
@@ -51,7 +51,7 @@ fn a_change_that_comes_late() {
     assert_eq!(truth.of, started_by(&report));
     let imported = imported_at_end(&journals_of_workers(&scene));
     assert_eq!(is_accounted_for(&imported, came), otherwise);
-    for name in ["undelivered", "otherwise", "change_delay_s"] {
+    for name in ["undelivered", "late_change_delta", "change_delay_s"] {
         assert_eq!(imported["workers"][name], report["workers"][name], "{name}");
     }
 }

@@ -28,7 +28,7 @@ fn a_worker_that_is_cut_off_from_the_bus_for_six_seconds() {
     // From the end of its lease to the move at most, a third of the load.
     assert!(judged.undelivered <= 7 * RATE / 3, "{judged:?}");
     assert_eq!(judged.missing.len() as u64, judged.undelivered, "{judged:?}");
-    let each = report["workers"]["each"].as_array().expect("workers");
+    let each = report["workers"]["list"].as_array().expect("workers");
     let lives = each.iter().filter(|each| each["name"] == name.as_str()).count();
     assert_eq!(lives, 2, "it came back: {:#}", report["workers"]);
 }
@@ -69,7 +69,7 @@ fn a_machine_whose_cable_is_pulled() {
     let (started, undelivered) = (started(&report), of_workers(&report, "undelivered"));
     let failed = report["requests"]["failed"].as_u64().expect("a number");
     let unfinished = report["requests"]["unfinished"].as_u64().expect("a number");
-    assert_eq!(of_workers(&report, "unknown"), 0, "{:#}", report["workers"]);
+    assert_eq!(of_workers(&report, "unaccounted"), 0, "{:#}", report["workers"]);
     assert_eq!(started + undelivered, 30 * RATE, "{:#}", report["workers"]);
     assert_eq!(truth.twice, Vec::<u64>::new());
     let came = truth.numbers.len() as u64;
@@ -156,7 +156,7 @@ fn a_worker_that_joins_a_run() {
     let name = scene.address(2);
     let (judged, report) = scene.judged();
     assert_eq!((judged.started, judged.undelivered, judged.unknown), (24 * RATE, 0, 0), "{judged:?}");
-    let each = report["workers"]["each"].as_array().expect("workers");
+    let each = report["workers"]["list"].as_array().expect("workers");
     let new = each.iter().find(|each| each["name"] == name.as_str()).expect("it took part");
     assert!(new["started"].as_u64() > Some(RATE), "{:#}", report["workers"]);
 }
@@ -213,7 +213,7 @@ fn a_stream_that_is_full() {
     scene.leads(&[]);
     let (judged, report) = scene.judged();
     assert_eq!((judged.started, judged.undelivered, judged.unknown), (16 * RATE, 0, 0), "{judged:?}");
-    let each = report["workers"]["each"].as_array().expect("workers");
+    let each = report["workers"]["list"].as_array().expect("workers");
     assert!(each.iter().any(|each| each["bus_was_full"] == true), "{:#}", report["workers"]);
 }
 
@@ -243,7 +243,7 @@ fn a_run_that_is_stopped() {
     let report = report(&done);
     let truth = Truth::of(&scene.target.came(), RATE);
     assert_eq!((started(&report), truth.twice.len()), (truth.numbers.len() as u64, 0), "{:#}", report["workers"]);
-    assert_eq!((of_workers(&report, "undelivered"), of_workers(&report, "unknown")), (0, 0));
+    assert_eq!((of_workers(&report, "undelivered"), of_workers(&report, "unaccounted")), (0, 0));
 }
 
 /// A threshold that is crossed ends the run on all workers.
@@ -273,7 +273,7 @@ fn a_bus_that_is_gone_for_good() {
     assert!(since.elapsed() < Duration::from_secs(20), "{:?}", since.elapsed());
     assert_eq!(done.status.code(), Some(130), "{}", text(&done.stderr));
     let (report, came) = (report(&done), scene.target.came());
-    let (started, unknown) = (started(&report), of_workers(&report, "unknown"));
+    let (started, unknown) = (started(&report), of_workers(&report, "unaccounted"));
     assert!(started > RATE && (started..=started + unknown).contains(&(came.len() as u64)), "{started} + {unknown}");
 }
 

@@ -183,14 +183,14 @@ fn a_worker_that_nobody_hears_of_again() {
     scene.net.cut_from(FIRST + 1, &scene.bus_address());
     let done = scene.leader.take().expect("it leads").wait_with_output().expect("it ends");
     let reported = report(&done);
-    assert!(of_workers(&reported, "unknown") > 0, "{:#}", reported["workers"]);
+    assert!(of_workers(&reported, "unaccounted") > 0, "{:#}", reported["workers"]);
     let (made, _) = imported(&journals(&scene, [LEADER, FIRST + 1].into_iter()));
     let judged = Judged::of(&made, &scene.target, 12 * RATE);
     assert_eq!((judged.unknown, judged.started), (0, scene.target.count() as u64), "{judged:?}");
     assert!(judged.started > started(&reported), "{judged:?}");
     // What was told by those who were heard is as it was.
     let each = |report: &Value, worker: usize| {
-        let all = report["workers"]["each"].as_array().expect("workers").clone();
+        let all = report["workers"]["list"].as_array().expect("workers").clone();
         let own = all.into_iter().filter(|each| each["name"] == scene.address(worker).as_str());
         own.map(|each| each["started"].as_u64().expect("a number")).sum::<u64>()
     };
@@ -212,7 +212,7 @@ fn a_bus_that_never_comes_back() {
     let made = imported_at_end(&journals(&scene, scene.workers_hosts()));
     let truth = Truth::of(&scene.target.came(), RATE);
     assert_eq!(
-        (of_workers(&made, "unknown"), started(&made)),
+        (of_workers(&made, "unaccounted"), started(&made)),
         (0, truth.numbers.len() as u64),
         "{:#}",
         made["workers"]
@@ -242,7 +242,7 @@ fn journals_that_do_not_fit_are_reported() {
     let other = refused(&[&all[0], &all[2]]);
     assert!(other.contains("are of different runs"), "{other}");
     let (made, said) = imported(&all[..1]);
-    assert!(said.contains("rings are missing") && of_workers(&made, "unknown") == 3 * RATE / 2, "{said} {made:#}");
+    assert!(said.contains("rings are missing") && of_workers(&made, "unaccounted") == 3 * RATE / 2, "{said} {made:#}");
     assert_eq!(started(&made), 3 * RATE / 2);
     let head = PathBuf::from(&all[0]).join("head");
     let mut bytes = fs::read(&head).expect("a head");
@@ -258,7 +258,7 @@ fn users_of_all_machines_go_on_together() {
     let mut scene = Scene::prepared("meet", 3, 1);
     let (users, rounds) = (9, 5);
     let load = format!(
-        "target: {}\nscenarios:\n  all:\n    load: {{users: {users}, iterations: {}}}\n    steps:\n      - think: 1ms-60ms\n      - meet: {{name: door, users: {users}}}\n      - get: /${{counter()}}\n",
+        "target: {}\nscenarios:\n  all:\n    load: {{users: {users}, iterations: {}}}\n    steps:\n      - think: 1ms-60ms\n      - barrier: {{name: door, users: {users}}}\n      - get: /${{counter()}}\n",
         scene.target.url,
         users * rounds
     );
@@ -267,7 +267,7 @@ fn users_of_all_machines_go_on_together() {
     let done = scene.leader.take().expect("it leads").wait_with_output().expect("it ends");
     let led = report(&done);
     let expect = serde_json::json!([{"name": "door", "users": users, "full": rounds, "by_time": 0, "short": 0}]);
-    assert_eq!((&led["meetings"], started(&led)), (&expect, (users * rounds) as u64), "{:#}", led["workers"]);
+    assert_eq!((&led["barriers"], started(&led)), (&expect, (users * rounds) as u64), "{:#}", led["workers"]);
     let mut came = scene.target.came();
     came.sort_by_key(|came| came.at);
     let numbers: std::collections::BTreeSet<u64> = came.iter().map(|came| came.number).collect();

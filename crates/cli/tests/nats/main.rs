@@ -86,9 +86,9 @@ fn three_do_what_one_does_and_stay() {
     for _ in 0..2 {
         let server = Served::start();
         let three = run(&[&words[..], &["--cluster", &site, "--workers", "3", &server.url("/delay/2")]].concat());
-        assert_eq!(three["workers"]["each"].as_array().map(Vec::len), Some(3), "{three:#}");
+        assert_eq!(three["workers"]["list"].as_array().map(Vec::len), Some(3), "{three:#}");
         assert_eq!((started(&three), server_count(&server)), (started(&one), started(&one)));
-        assert_eq!((of_workers(&three, "undelivered"), of_workers(&three, "unknown")), (0, 0));
+        assert_eq!((of_workers(&three, "undelivered"), of_workers(&three, "unaccounted")), (0, 0));
     }
 }
 
@@ -111,7 +111,7 @@ fn a_worker_that_is_killed() {
     let mut bus = NatsServer::start(&[]);
     let (report, really) = with(&mut bus, &["--rate", "300", "-z", "16s"], |_, processes| drop(processes.pop()));
     let started = started(&report);
-    let (undelivered, unknown) = (of_workers(&report, "undelivered"), of_workers(&report, "unknown"));
+    let (undelivered, unknown) = (of_workers(&report, "undelivered"), of_workers(&report, "unaccounted"));
     let all = started + undelivered + unknown;
     assert!((4_798..=4_800).contains(&all), "{started} + {undelivered} + {unknown}");
     // Seen within its lease and moved soon after: a third of 300/s for ten seconds at the most.
@@ -130,7 +130,7 @@ fn a_bus_that_is_killed_and_comes_back() {
         bus.begin();
     });
     assert_eq!((started(&report), really), (3_600, 3_600), "{:#}", report["workers"]);
-    assert_eq!((of_workers(&report, "undelivered"), of_workers(&report, "unknown")), (0, 0));
+    assert_eq!((of_workers(&report, "undelivered"), of_workers(&report, "unaccounted")), (0, 0));
 }
 
 /// What cannot be done is said, in both languages.

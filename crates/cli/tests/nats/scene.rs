@@ -68,7 +68,7 @@ impl Scene {
         let bus = bus(&net, BUS);
         let target = Target::on(&net, TARGET);
         let load = format!(
-            "target: {}\ndata:\n  rows: {{file: rows.csv, pick: next, share: split, at_end: stop}}\n\
+            "target: {}\ndata:\n  rows: {{file: rows.csv, order: sequential, sharing: split, on_end: stop}}\n\
              scenarios:\n  all:\n    load: {{rate: {RATE}/s, for: {seconds}s}}\n    steps:\n      - get: /${{rows.n}}\n",
             target.url
         );
@@ -183,7 +183,7 @@ pub(crate) fn signal(child: &Child, signal: Signal) {
 /// What each worker has started that has started anything: one that came back is there once for each of its lives.
 pub(crate) fn started_by(report: &Value) -> BTreeMap<String, u64> {
     let mut of: BTreeMap<String, u64> = BTreeMap::new();
-    for each in report["workers"]["each"].as_array().expect("workers") {
+    for each in report["workers"]["list"].as_array().expect("workers") {
         let name = each["name"].as_str().expect("a name").to_owned();
         *of.entry(name).or_default() += each["started"].as_u64().expect("a number");
     }
@@ -206,7 +206,7 @@ impl Judged {
     pub(crate) fn of(report: &Value, target: &Target, planned: u64) -> Self {
         let truth = Truth::of(&target.came(), RATE);
         let (started, workers) = (started(report), &report["workers"]);
-        let (undelivered, unknown) = (of_workers(report, "undelivered"), of_workers(report, "unknown"));
+        let (undelivered, unknown) = (of_workers(report, "undelivered"), of_workers(report, "unaccounted"));
         let judged = Self { started, undelivered, unknown, missing: truth.missing(planned) };
         let came = truth.numbers.len() as u64;
         let shown = format!("{started} + {undelivered} + {unknown} of {planned}, {came} came: {workers:#}");

@@ -142,7 +142,7 @@ fn twenty_machines() {
         let done = site.load(&site.all(), &["--rate", "1000", "-z", "4s"]);
         assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
         let report = report(&done);
-        let each = report["workers"]["each"].as_array().expect("workers").clone();
+        let each = report["workers"]["list"].as_array().expect("workers").clone();
         assert_eq!(each.len(), 20, "{report:#}");
         assert_eq!(report["requests"]["started"], 4_000, "{report:#}");
         assert_eq!(site.requests(), 4_000 * round);

@@ -13,7 +13,7 @@ use super::results::{Introduction, Telling, in_order};
 use crate::books::{Due, Ledger};
 use crate::encoding::{end_of_bytes, snapshots_of_bytes};
 use crate::leader::PartId;
-use crate::protocol::{Met, News, State};
+use crate::protocol::{BarrierRelease, News, State};
 
 /// What was told of a run.
 pub(super) struct Account {
@@ -126,14 +126,14 @@ impl Account {
                     self.reporter.gathered(place, usize::from(*scenario), self.reporter.instant(*at));
                 }
             }
-            News::Arrived { part, meeting, count, at } => {
+            News::Arrived { part, barrier, count, at } => {
                 if let Some(place) = place_of(*part) {
-                    self.reporter.arrived(place, usize::from(*meeting), *count, self.reporter.instant(*at));
+                    self.reporter.arrived(place, usize::from(*barrier), *count, self.reporter.instant(*at));
                 }
             }
-            News::Withdrawn { part, meeting, ticket } => {
+            News::Withdrawn { part, barrier, ticket } => {
                 if let Some(place) = place_of(*part) {
-                    self.reporter.withdrawn(place, usize::from(*meeting), *ticket);
+                    self.reporter.withdrawn(place, usize::from(*barrier), *ticket);
                 }
             }
             News::Stuck { part, received } => {
@@ -183,10 +183,10 @@ impl Account {
     }
 
     /// Users of meetings that go on, behind so many times.
-    pub(super) fn met_after(&self, total: u64) -> Vec<Met> {
+    pub(super) fn met_after(&self, total: u64) -> Vec<BarrierRelease> {
         let id_of = |place: usize| self.parts.iter().find(|(_, other)| **other == place).map(|(id, _)| *id);
-        let met = |release: Release| Met {
-            meeting: release.meeting as u16,
+        let met = |release: Release| BarrierRelease {
+            barrier: release.barrier as u16,
             total: release.total,
             at: self.reporter.since_start(release.at),
             upto: release

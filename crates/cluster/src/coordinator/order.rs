@@ -26,7 +26,7 @@ pub(super) fn run_order(plan: &Plan, supplies: &DataSources, packet: Bytes) -> R
         Load::Closed { shape: UserShape::Rendezvous, .. } => true,
         Load::Closed { requests, .. } | Load::Open { requests, .. } => requests.is_some(),
     };
-    let counts = plan.scenarios.iter().any(|scenario| is_counted(&scenario.load) || scenario.iterations_each.is_some());
+    let counts = plan.scenarios.iter().any(|scenario| is_counted(&scenario.load) || scenario.iterations_per_user.is_some());
     let is_unique = supplies.feeds.iter().any(|feed| feed.spec().share == Share::Unique);
     // Those who get a part of a load with a warm-up, or at random, pass over rows that others may have had.
     let jumps = |one: &Scenario| match one.load {
@@ -50,7 +50,7 @@ pub(super) fn run_order(plan: &Plan, supplies: &DataSources, packet: Bytes) -> R
         scenarios: plan.scenarios.len(),
         warmup: plan.warmup.into(),
         ends_at: engine::end_of_plan(plan),
-        can_move: !counts && !is_unique && !spends && !counters && plan.meetings.is_empty(),
+        can_move: !counts && !is_unique && !spends && !counters && plan.barriers.is_empty(),
         workers_max: usize::try_from(least.min(most.max(1)).min(4_096)).unwrap_or(4_096),
     }
 }

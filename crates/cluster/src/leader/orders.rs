@@ -5,14 +5,14 @@ use pacing::Nanos;
 use pacing::change::Change;
 
 use super::Leader;
-use crate::protocol::{Met, Phase, RunIntent, State};
+use crate::protocol::{BarrierRelease, Phase, RunIntent, State};
 
 /// What is wanted of the run that goes on, as far as its report knows.
 #[derive(Debug, Default)]
 pub(super) struct Orders {
     changes: Vec<Change>,
     rounds: Vec<Nanos>,
-    met: Vec<Met>,
+    met: Vec<BarrierRelease>,
     /// Somebody else has led since then, and may have wanted more.
     pub(super) are_old: bool,
 }
@@ -63,8 +63,8 @@ impl Leader {
     }
 
     /// Users that wait at a meeting go on.
-    pub fn let_go(&mut self, met: Met) {
-        Met::push(&mut self.orders.met, met);
+    pub fn let_go(&mut self, met: BarrierRelease) {
+        BarrierRelease::push(&mut self.orders.met, met);
         self.give_orders();
     }
 

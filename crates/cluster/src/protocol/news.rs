@@ -75,7 +75,7 @@ pub enum News {
         /// Of which part.
         part: u16,
         /// Which meeting.
-        meeting: u16,
+        barrier: u16,
         /// So many.
         count: u64,
         /// The first of them at this instant, counted from the start of the run.
@@ -86,7 +86,7 @@ pub enum News {
         /// Of which part.
         part: u16,
         /// Which meeting.
-        meeting: u16,
+        barrier: u16,
         /// Which of those that arrived.
         ticket: u64,
     },

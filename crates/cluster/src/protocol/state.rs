@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use pacing::{Nanos, SLOT_COUNT};
 
-use super::{MEMBERS_MAX, Member, Met, Phase, RunIntent, SlotGrant, State, TENURES_MAX, WorkerId, can_be, read};
+use super::{MEMBERS_MAX, Member, BarrierRelease, Phase, RunIntent, SlotGrant, State, TENURES_MAX, WorkerId, can_be, read};
 
 /// The numbers of a member, and of all others, in what it sees.
 const OWN: u16 = 0;
@@ -98,7 +98,7 @@ impl State {
             tenures: Vec::new(),
             changes: self.changes.clone(),
             rounds: self.rounds.clone(),
-            met: self.met.iter().map(|met| Met { upto: Vec::new(), ..*met }).collect(),
+            met: self.met.iter().map(|met| BarrierRelease { upto: Vec::new(), ..*met }).collect(),
             checkpoint: None,
             ..*self
         }
@@ -148,7 +148,7 @@ mod tests {
             let members: Vec<Member> = (0..5).map(|id| Member { id: 100 + id, incarnation: 2 }).collect();
             let tenures = moves.into_iter().map(|moves| SlotGrant { from: Some(Nanos(7)), moves, is_granted: true }).collect();
             let upto = vec![(3, 1, 30), (3, 2, 40)];
-            let met = vec![Met { meeting: 0, total: 9, at: Nanos(7), upto }];
+            let met = vec![BarrierRelease { barrier: 0, total: 9, at: Nanos(7), upto }];
             let state = State { revision: 3, members, tenures, met, ..State::nothing() };
             for (number, member) in state.members.iter().enumerate() {
                 let seen = state.seen_by(Some(number as u16));

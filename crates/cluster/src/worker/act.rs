@@ -4,7 +4,7 @@ use pacing::change::Change;
 use pacing::{Nanos, Segment};
 
 use crate::bus::Bytes;
-use crate::protocol::{Met, Refusal};
+use crate::protocol::{BarrierRelease, Refusal};
 
 /// What is to be done with the load.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,7 +60,7 @@ pub enum Act {
         /// The run.
         run: u64,
         /// Who does, and when.
-        met: Met,
+        met: BarrierRelease,
     },
     /// Nothing more starts in this run, in this life; what is in flight has its time.
     Stop {

@@ -4,7 +4,7 @@ use pacing::change::Change;
 use pacing::{Nanos, Segment};
 
 use super::{Act, BEGINS_AFTER, FOLLOWS_AFTER, Outbox, OwnRun, PartOf, Probes, Sender, Stage, Worker};
-use crate::protocol::{Lease, Member, Met, News, Phase, RunIntent, State};
+use crate::protocol::{Lease, Member, BarrierRelease, News, Phase, RunIntent, State};
 
 impl Worker {
     /// Who leads. What comes late is past: each renewal has a higher beat, each who leads a higher epoch.
@@ -206,7 +206,7 @@ impl Worker {
         for met in self.state.met.iter().filter(|met| met.total > run.met) {
             // Its own parts alone.
             let own = met.upto.iter().filter(|(member, ..)| *member == number).copied().collect();
-            self.acts.push_back(Act::LetGo { run: run.run, met: Met { upto: own, ..*met } });
+            self.acts.push_back(Act::LetGo { run: run.run, met: BarrierRelease { upto: own, ..*met } });
         }
         run.met = self.state.met.iter().map(|met| met.total).max().unwrap_or_default().max(run.met);
         if self.state.intent > run.intent {

@@ -65,12 +65,12 @@ impl PartWorker {
                     PartMessage::Gathered(scenario, at) => {
                         News::Gathered { part, scenario: scenario as u16, at: at.since(self.started) }
                     }
-                    PartMessage::Arrived(meeting, count, at) => {
+                    PartMessage::Arrived(barrier, count, at) => {
                         let at = at.since(self.started);
-                        News::Arrived { part, meeting: meeting as u16, count, at }
+                        News::Arrived { part, barrier: barrier as u16, count, at }
                     }
-                    PartMessage::Withdrawn(meeting, ticket) => {
-                        News::Withdrawn { part, meeting: meeting as u16, ticket }
+                    PartMessage::Withdrawn(barrier, ticket) => {
+                        News::Withdrawn { part, barrier: barrier as u16, ticket }
                     }
                     PartMessage::Stuck(received) => News::Stuck { part, received },
                     PartMessage::Left(scenario) => News::Left { part, scenario: scenario as u16 },

@@ -5,14 +5,14 @@ use pacing::Nanos;
 use pacing::change::Change;
 
 use super::{Own, WorkerRuntime};
-use crate::protocol::Met;
+use crate::protocol::BarrierRelease;
 use crate::worker::PartOf;
 
 /// A part hears who goes on.
-fn tell_of_met(part: &Own, met: &Met, started: Nanos) {
+fn tell_of_met(part: &Own, met: &BarrierRelease, started: Nanos) {
     let upto = met.upto.iter().find(|(_, number, _)| *number == part.of.part).map(|(.., ticket)| *ticket);
     if let Some(control) = &part.control {
-        control.let_go(usize::from(met.meeting), upto, started + met.at, met.total);
+        control.let_go(usize::from(met.barrier), upto, started + met.at, met.total);
     }
 }
 
@@ -56,11 +56,11 @@ impl WorkerRuntime<'_> {
     }
 
     /// Users that wait at a meeting go on.
-    pub(super) fn let_go(&mut self, run: u64, met: Met) {
+    pub(super) fn let_go(&mut self, run: u64, met: BarrierRelease) {
         let (Some(own), Some(started)) = (self.runs.get_mut(&run), self.worker.started()) else { return };
         let parts = self.parts.iter().filter(|part| part.of.run == run);
         parts.for_each(|part| tell_of_met(part, &met, started));
-        Met::push(&mut own.met, met);
+        BarrierRelease::push(&mut own.met, met);
     }
 
     /// A part can be steered: what was wanted of it while it began is told to it.

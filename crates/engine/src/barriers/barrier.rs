@@ -42,7 +42,7 @@ pub(crate) struct Rounds {
 }
 
 #[derive(Debug)]
-pub(crate) struct Barrier {
+pub(crate) struct BarrierRounds {
     users: u64,
     within: Option<Nanos>,
     /// The round that forms, from 1.
@@ -76,7 +76,7 @@ struct Missed {
     users: u64,
 }
 
-impl Barrier {
+impl BarrierRounds {
     pub(crate) fn new(users: u64, within: Option<Nanos>) -> Self {
         Self {
             users,
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn the_last_lets_all_go_on() {
-        let (mut gate, mut reported) = (Barrier::new(3, None), Vec::new());
+        let (mut gate, mut reported) = (BarrierRounds::new(3, None), Vec::new());
         for (party, at) in [(0, 10), (1, 20)] {
             assert_eq!(gate.arrive(party, 0, millis(at), &mut |party| reported.push(party)), waits(1, Nanos::NEVER));
             assert_eq!(gate.go_on(1, 1, millis(at), &mut |_| {}), None);
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn time_lets_them_go_on_and_who_is_late_passes() {
-        let (mut gate, mut reported) = (Barrier::new(4, Some(FIVE)), Vec::new());
+        let (mut gate, mut reported) = (BarrierRounds::new(4, Some(FIVE)), Vec::new());
         assert_eq!(gate.arrive(0, 0, millis(100), &mut |_| {}), waits(1, millis(5_100)));
         assert_eq!(gate.arrive(0, 0, millis(3_000), &mut |_| {}), waits(1, millis(5_100)));
         assert_eq!(gate.go_on(1, 2, millis(5_099), &mut |_| {}), None);
@@ -244,7 +244,7 @@ mod tests {
     /// A shard that heard nothing of the end of a round may be the first that looks.
     #[test]
     fn an_arrival_behind_the_end_of_a_round_is_late() {
-        let mut gate = Barrier::new(2, Some(FIVE));
+        let mut gate = BarrierRounds::new(2, Some(FIVE));
         assert_eq!(gate.arrive(0, 0, millis(0), &mut |_| {}), waits(1, FIVE));
         assert_eq!(gate.arrive(1, 0, FIVE, &mut |_| {}), Arrival::Passes { round: 1, at: FIVE });
         assert_eq!(gate.go_on(1, 1, millis(5_001), &mut |_| {}), Some(FIVE));
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn one_alone_waits_for_nobody() {
-        let mut gate = Barrier::new(1, Some(FIVE));
+        let mut gate = BarrierRounds::new(1, Some(FIVE));
         for round in 1..4 {
             assert_eq!(
                 gate.arrive(0, round - 1, millis(round), &mut |_| {}),
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn those_that_are_left_go_on_and_those_that_are_gone_do_not_count() {
-        let mut gate = Barrier::new(3, None);
+        let mut gate = BarrierRounds::new(3, None);
         gate.give_up_waiting(millis(1), &mut |_| panic!("nobody waits"));
         gate.arrive(0, 0, millis(1), &mut |_| {});
         gate.arrive(1, 0, millis(2), &mut |_| {});

@@ -6,16 +6,16 @@
 use std::collections::BTreeMap;
 
 use pacing::Nanos;
-use plan::Meeting;
+use plan::Barrier;
 
-use super::Met;
+use super::BarrierStats;
 use super::barrier::Rounds;
 
 /// Users of a meeting go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Release {
     /// Which meeting.
-    pub meeting: usize,
+    pub barrier: usize,
     /// How many were released before, of all meetings, and this one.
     pub total: u64,
     /// When they go on, on the clock of the run.
@@ -53,7 +53,7 @@ impl RemoteBarrier {
 /// All meetings of a load.
 #[derive(Debug)]
 pub(crate) struct RemoteBarriers {
-    meetings: Vec<Meeting>,
+    barriers: Vec<Barrier>,
     doors: Vec<RemoteBarrier>,
     seats: Vec<PartState>,
     /// So many parts there are, or will be.
@@ -66,10 +66,10 @@ pub(crate) struct RemoteBarriers {
 
 impl RemoteBarriers {
     /// Nobody has come.
-    pub(crate) fn new(meetings: &[Meeting], lead: Nanos) -> Self {
-        let doors = meetings.iter().map(|_| RemoteBarrier::default()).collect();
+    pub(crate) fn new(barriers: &[Barrier], lead: Nanos) -> Self {
+        let doors = barriers.iter().map(|_| RemoteBarrier::default()).collect();
         let (seats, released) = (Vec::new(), Vec::new());
-        Self { meetings: meetings.to_vec(), doors, seats, expected: 0, lead, total: 0, released }
+        Self { barriers: barriers.to_vec(), doors, seats, expected: 0, lead, total: 0, released }
     }
 
     /// So many parts there are, or will be: before all of them are there nobody knows who could come.
@@ -84,14 +84,14 @@ impl RemoteBarriers {
     }
 
     /// Users of a part have arrived, the first of them at an instant.
-    pub(crate) fn arrive(&mut self, part: usize, meeting: usize, count: u64, at: Nanos, now: Nanos) {
-        let Some(seat) = self.seats.get_mut(part).filter(|_| meeting < self.doors.len()) else { return };
+    pub(crate) fn arrive(&mut self, part: usize, barrier: usize, count: u64, at: Nanos, now: Nanos) {
+        let Some(seat) = self.seats.get_mut(part).filter(|_| barrier < self.doors.len()) else { return };
         let is_over = seat.is_over;
         seat.stuck_at = None;
         self.look(now);
-        let users = self.meetings[meeting].users;
+        let users = self.barriers[barrier].users;
         for _ in 0..count {
-            let door = &mut self.doors[meeting];
+            let door = &mut self.doors[barrier];
             if door.count() == 0 {
                 door.first_at = at;
             }
@@ -101,14 +101,14 @@ impl RemoteBarriers {
             }
             if door.count() >= users {
                 door.rounds.full += 1;
-                self.release(meeting, now);
+                self.release(barrier, now);
             }
         }
     }
 
     /// Who has this ticket of a part waits no longer: its load is over. It may have been released before that was heard.
-    pub(crate) fn withdraw(&mut self, part: usize, meeting: usize, ticket: u64) {
-        let Some(door) = self.doors.get_mut(meeting) else { return };
+    pub(crate) fn withdraw(&mut self, part: usize, barrier: usize, ticket: u64) {
+        let Some(door) = self.doors.get_mut(barrier) else { return };
         let is_gone = door.gone.get(&part).is_some_and(|gone| ticket <= *gone);
         if let Some(waiting) = door.waiting.get_mut(&part).filter(|_| !is_gone) {
             *waiting = waiting.saturating_sub(1);
@@ -138,43 +138,43 @@ impl RemoteBarriers {
         if self.seats.len() < self.expected || self.seats.is_empty() || !self.seats.iter().all(is_out) {
             return;
         }
-        for meeting in 0..self.doors.len() {
-            if self.doors[meeting].count() > 0 {
-                self.doors[meeting].rounds.short += 1;
-                self.release(meeting, now);
+        for barrier in 0..self.doors.len() {
+            if self.doors[barrier].count() > 0 {
+                self.doors[barrier].rounds.short += 1;
+                self.release(barrier, now);
             }
         }
     }
 
     /// When the time of a round is over at the latest.
     pub(crate) fn due(&self) -> Nanos {
-        let doors = self.doors.iter().zip(&self.meetings).filter(|(door, _)| door.count() > 0);
+        let doors = self.doors.iter().zip(&self.barriers).filter(|(door, _)| door.count() > 0);
         let due =
-            |(door, meeting): (&RemoteBarrier, &Meeting)| meeting.within.map(|within| door.first_at + within.into());
+            |(door, barrier): (&RemoteBarrier, &Barrier)| barrier.within.map(|within| door.first_at + within.into());
         doors.filter_map(due).min().unwrap_or(Nanos::NEVER)
     }
 
     /// Rounds whose time is over go on without those that are missing.
     pub(crate) fn look(&mut self, now: Nanos) {
-        for meeting in 0..self.doors.len() {
-            let door = &mut self.doors[meeting];
-            let within = self.meetings[meeting].within.map(Nanos::from);
+        for barrier in 0..self.doors.len() {
+            let door = &mut self.doors[barrier];
+            let within = self.barriers[barrier].within.map(Nanos::from);
             if door.count() > 0 && within.is_some_and(|within| now >= door.first_at + within) {
                 door.rounds.by_time += 1;
-                self.release(meeting, now);
+                self.release(barrier, now);
             }
         }
     }
 
-    fn release(&mut self, meeting: usize, now: Nanos) {
-        let door = &mut self.doors[meeting];
+    fn release(&mut self, barrier: usize, now: Nanos) {
+        let door = &mut self.doors[barrier];
         let waiting = std::mem::take(&mut door.waiting).into_iter().filter(|(_, count)| *count > 0);
         let upto: Vec<(usize, u64)> = waiting.map(|(part, _)| (part, door.tickets[&part])).collect();
         door.gone.extend(upto.iter().copied());
         self.total += 1;
         let (total, at) = (self.total, now + self.lead);
         // Rounds that are released at once are told at once.
-        match self.released.last_mut().filter(|last| (last.meeting, last.at) == (meeting, at)) {
+        match self.released.last_mut().filter(|last| (last.barrier, last.at) == (barrier, at)) {
             Some(last) => {
                 let more = upto.iter().filter(|(part, _)| last.upto.iter().all(|(other, _)| other != part));
                 let more: Vec<_> = more.copied().collect();
@@ -184,7 +184,7 @@ impl RemoteBarriers {
                 last.upto.extend(more);
                 last.total = total;
             }
-            None => self.released.push(Release { meeting, total, at, upto }),
+            None => self.released.push(Release { barrier, total, at, upto }),
         }
     }
 
@@ -194,16 +194,16 @@ impl RemoteBarriers {
     }
 
     /// What became of the rounds, beside what parts tell of them.
-    pub(crate) fn add_to(&self, met: &mut Vec<Met>) {
+    pub(crate) fn add_to(&self, met: &mut Vec<BarrierStats>) {
         if met.is_empty() {
-            let none = |meeting: &Meeting| Met {
-                name: meeting.name.clone(),
-                users: meeting.users,
+            let none = |barrier: &Barrier| BarrierStats {
+                name: barrier.name.clone(),
+                users: barrier.users,
                 full: 0,
                 by_time: 0,
                 short: 0,
             };
-            met.extend(self.meetings.iter().map(none));
+            met.extend(self.barriers.iter().map(none));
         }
         for (met, door) in met.iter_mut().zip(&self.doors) {
             let Rounds { full, by_time, short } = door.rounds;
@@ -225,7 +225,7 @@ mod tests {
     }
 
     fn remote_barriers(users: u64, within: Option<Duration>, parts: usize) -> RemoteBarriers {
-        let mut remote_barriers = RemoteBarriers::new(&[Meeting { name: "door".to_owned(), users, within }], LEAD);
+        let mut remote_barriers = RemoteBarriers::new(&[Barrier { name: "door".to_owned(), users, within }], LEAD);
         remote_barriers.expect(parts, at(0));
         (0..parts).for_each(|_| remote_barriers.join());
         remote_barriers
@@ -244,7 +244,7 @@ mod tests {
         assert_eq!(remote_barriers.take_released(), []);
         // Of seven the first five make a round; two wait for the next.
         remote_barriers.arrive(1, 0, 5, at(30), at(40));
-        let first = Release { meeting: 0, total: 1, at: at(540), upto: vec![(0, 2), (1, 3)] };
+        let first = Release { barrier: 0, total: 1, at: at(540), upto: vec![(0, 2), (1, 3)] };
         assert_eq!(remote_barriers.take_released(), [first]);
         remote_barriers.arrive(0, 0, 13, at(50), at(60));
         let upto: Vec<_> =
@@ -261,7 +261,7 @@ mod tests {
         remote_barriers.look(at(2_099));
         assert_eq!(remote_barriers.take_released(), []);
         remote_barriers.look(at(2_101));
-        let release = Release { meeting: 0, total: 1, at: at(2_601), upto: vec![(1, 2)] };
+        let release = Release { barrier: 0, total: 1, at: at(2_601), upto: vec![(1, 2)] };
         assert_eq!(remote_barriers.take_released(), [release]);
         // Who comes then forms the next one.
         remote_barriers.arrive(0, 0, 1, at(2_200), at(2_300));
@@ -272,7 +272,7 @@ mod tests {
     #[test]
     fn those_that_are_left_go_on() {
         let mut remote_barriers =
-            RemoteBarriers::new(&[Meeting { name: "door".to_owned(), users: 9, within: None }], LEAD);
+            RemoteBarriers::new(&[Barrier { name: "door".to_owned(), users: 9, within: None }], LEAD);
         remote_barriers.expect(3, at(0));
         remote_barriers.join();
         remote_barriers.arrive(0, 0, 2, at(1), at(1));
@@ -290,7 +290,7 @@ mod tests {
         assert_eq!(remote_barriers.take_released(), []);
         remote_barriers.withdraw(1, 0, 4);
         remote_barriers.over(0, at(700));
-        let release = Release { meeting: 0, total: 2, at: at(1_200), upto: vec![(1, 4)] };
+        let release = Release { barrier: 0, total: 2, at: at(1_200), upto: vec![(1, 4)] };
         assert_eq!(remote_barriers.take_released(), [release]);
         assert_eq!(rounds(&remote_barriers), (0, 0, 2));
         // Who had gone on before it was withdrawn is none of those that wait.

@@ -111,15 +111,15 @@ impl Position {
     }
 
     /// The last round of a meeting that it took part in; 0 for none.
-    pub(crate) fn last_met(&self, meeting: u32) -> u64 {
-        self.met.iter().find(|(number, _)| *number == meeting).map_or(0, |(_, round)| *round)
+    pub(crate) fn last_met(&self, barrier: u32) -> u64 {
+        self.met.iter().find(|(number, _)| *number == barrier).map_or(0, |(_, round)| *round)
     }
 
     /// It takes part in a round of a meeting.
-    pub(crate) fn meet(&mut self, meeting: u32, round: u64) {
-        match self.met.iter_mut().find(|(number, _)| *number == meeting) {
+    pub(crate) fn meet(&mut self, barrier: u32, round: u64) {
+        match self.met.iter_mut().find(|(number, _)| *number == barrier) {
             Some((_, last)) => *last = round,
-            None => self.met.push((meeting, round)),
+            None => self.met.push((barrier, round)),
         }
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use pacing::Nanos;
 use pacing::change::Change;
-use plan::Meeting;
+use plan::Barrier;
 
 use super::merge::{Finished, Merger, Ready};
 use super::remote_backend::PartMessage;
@@ -125,23 +125,23 @@ impl LoadAggregator {
     /// Whoever puts all parts together hears of users that wait for each other.
     fn tell_up(&mut self, attended: BarrierEvent) {
         let news = match (attended, self.reported_up.back_mut()) {
-            (BarrierEvent::Arrived { meeting, .. }, Some(PartMessage::Arrived(last, count, _)))
-                if *last == meeting as usize =>
+            (BarrierEvent::Arrived { barrier, .. }, Some(PartMessage::Arrived(last, count, _)))
+                if *last == barrier as usize =>
             {
                 *count += 1;
                 return;
             }
-            (BarrierEvent::Arrived { meeting, at }, _) => PartMessage::Arrived(meeting as usize, 1, at),
-            (BarrierEvent::Withdrawn { meeting, ticket }, _) => PartMessage::Withdrawn(meeting as usize, ticket),
+            (BarrierEvent::Arrived { barrier, at }, _) => PartMessage::Arrived(barrier as usize, 1, at),
+            (BarrierEvent::Withdrawn { barrier, ticket }, _) => PartMessage::Withdrawn(barrier as usize, ticket),
             (BarrierEvent::Stuck { received }, _) => PartMessage::Stuck(received),
         };
         self.reported_up.push_back(news);
     }
 
     /// Users that wait for each other are elsewhere.
-    pub(super) fn with_meetings(mut self, meetings: &[Meeting]) -> Self {
-        if !meetings.is_empty() {
-            self.remote_barriers = Some(RemoteBarriers::new(meetings, self.changes.received_within()));
+    pub(super) fn with_barriers(mut self, barriers: &[Barrier]) -> Self {
+        if !barriers.is_empty() {
+            self.remote_barriers = Some(RemoteBarriers::new(barriers, self.changes.received_within()));
         }
         self
     }
@@ -152,17 +152,17 @@ impl LoadAggregator {
     }
 
     /// What is heard of users that wait for each other, who are elsewhere.
-    fn hear_of_meetings(&mut self, part: usize, remote: &RemotePartEvent) {
+    fn hear_of_barriers(&mut self, part: usize, remote: &RemotePartEvent) {
         let (is_past, clock) = (self.is_past(), self.changes.clock());
         let Some(remote_barriers) = &mut self.remote_barriers else { return };
         let now = clock.now();
         match remote {
             RemotePartEvent::Joined => remote_barriers.join(),
             RemotePartEvent::Expects(parts) => remote_barriers.expect(*parts, now),
-            RemotePartEvent::Arrived { meeting, count, at } => {
-                remote_barriers.arrive(part, *meeting, *count, *at, if is_past { *at } else { now });
+            RemotePartEvent::Arrived { barrier, count, at } => {
+                remote_barriers.arrive(part, *barrier, *count, *at, if is_past { *at } else { now });
             }
-            RemotePartEvent::Withdrawn { meeting, ticket } => remote_barriers.withdraw(part, *meeting, *ticket),
+            RemotePartEvent::Withdrawn { barrier, ticket } => remote_barriers.withdraw(part, *barrier, *ticket),
             RemotePartEvent::Stuck { received } => remote_barriers.stuck(part, *received, now),
             RemotePartEvent::Ended(_) | RemotePartEvent::Silent => remote_barriers.over(part, now),
             RemotePartEvent::Seen { .. } | RemotePartEvent::Over(_) => {}
@@ -171,7 +171,7 @@ impl LoadAggregator {
     }
 
     /// The time of a meeting may be over.
-    fn look_at_meetings(&mut self) {
+    fn look_at_barriers(&mut self) {
         let is_past = self.is_past();
         if let Some(remote_barriers) = self.remote_barriers.as_mut().filter(|_| !is_past) {
             remote_barriers.look(self.changes.clock().now());
@@ -181,7 +181,7 @@ impl LoadAggregator {
 
     fn hear_from_afar(&mut self, part: usize, remote: RemotePartEvent) {
         self.changes.received_from_afar();
-        self.hear_of_meetings(part, &remote);
+        self.hear_of_barriers(part, &remote);
         match remote {
             RemotePartEvent::Expects(parts) => self.expected = parts,
             RemotePartEvent::Arrived { .. } | RemotePartEvent::Withdrawn { .. } | RemotePartEvent::Stuck { .. } => {}
@@ -288,7 +288,7 @@ impl Aggregator for LoadAggregator {
     }
 
     fn waited_in_vain(&mut self) {
-        self.look_at_meetings();
+        self.look_at_barriers();
         let now = self.changes.clock().now();
         if self.waiting_since.is_some_and(|since| now.since(since).as_duration() >= LATE_WAIT) {
             self.merger.gives_up_waiting();

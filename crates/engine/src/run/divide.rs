@@ -13,7 +13,7 @@ use plan::{Arrivals, ConnectionCount, Load, Plan, RateStage, Scenario, UserShape
 use wire::tls::ClientConfig;
 
 use super::Partition;
-use crate::barriers::Meetings;
+use crate::barriers::Barriers;
 use crate::budget_lease::SharedBudget;
 use crate::control::{Changes, Refused};
 use crate::data_sources::SharedData;
@@ -63,16 +63,16 @@ pub(super) fn casts(
 /// Scenarios whose users wait for others do so together, on all their shards.
 fn meet(plan: &Plan, shares: &mut [Vec<Work>]) {
     let all = shares.iter_mut().zip(&plan.scenarios);
-    let meeting = all.filter(|(_, scenario)| !scenario.program.meetings().is_empty());
-    let works: Vec<&mut Work> = meeting.flat_map(|(works, _)| works).collect();
-    let meetings = Arc::new(Meetings::new(&plan.meetings, works.len()));
-    works.into_iter().enumerate().for_each(|(party, work)| work.meetings = Some((meetings.clone(), party)));
+    let barrier = all.filter(|(_, scenario)| !scenario.program.barriers().is_empty());
+    let works: Vec<&mut Work> = barrier.flat_map(|(works, _)| works).collect();
+    let barriers = Arc::new(Barriers::new(&plan.barriers, works.len()));
+    works.into_iter().enumerate().for_each(|(party, work)| work.barriers = Some((barriers.clone(), party)));
 }
 
 /// The meetings of the users of all casts; none where nobody waits for others.
-pub(super) fn meetings_of(casts: &[ShardAssignment]) -> Option<Arc<Meetings>> {
+pub(super) fn barriers_of(casts: &[ShardAssignment]) -> Option<Arc<Barriers>> {
     let mut works = casts.iter().flatten().map(|(work, _)| work);
-    works.find_map(|work| work.meetings.as_ref().map(|(meetings, _)| meetings.clone()))
+    works.find_map(|work| work.barriers.as_ref().map(|(barriers, _)| barriers.clone()))
 }
 
 /// Which scenarios a shard plays.
@@ -162,7 +162,7 @@ fn works(
             program: scenario.program.clone().into(),
             keeps: plan.keeps,
             every: scenario.every.map(Nanos::from),
-            iterations_each: scenario.iterations_each,
+            iterations_per_user: scenario.iterations_per_user,
             streams,
             shared: shared.map(|connections| segment.count_of_first(connections)),
             first_number: first_number((number, scenario), warmup, part),
@@ -172,7 +172,7 @@ fn works(
             warmup,
             secrets: secrets.clone(),
             budget: None,
-            meetings: None,
+            barriers: None,
             memory: memory.clone(),
             counters: Counters::new(0, Segment::WHOLE),
             shared_data: SharedData::default(),

@@ -135,13 +135,13 @@ impl RunReporter {
     }
 
     /// Users of a part have arrived at a meeting, the first of them at that instant on the clock of the run.
-    pub fn arrived(&self, part: usize, meeting: usize, count: u64, at: Nanos) {
-        self.tell(part, RemotePartEvent::Arrived { meeting, count, at });
+    pub fn arrived(&self, part: usize, barrier: usize, count: u64, at: Nanos) {
+        self.tell(part, RemotePartEvent::Arrived { barrier, count, at });
     }
 
     /// Who has this ticket of a part waits at a meeting no longer.
-    pub fn withdrawn(&self, part: usize, meeting: usize, ticket: u64) {
-        self.tell(part, RemotePartEvent::Withdrawn { meeting, ticket });
+    pub fn withdrawn(&self, part: usize, barrier: usize, ticket: u64) {
+        self.tell(part, RemotePartEvent::Withdrawn { barrier, ticket });
     }
 
     /// All users of a part wait, and no more of them will come: so it was after so many releases.

@@ -18,7 +18,7 @@ use super::aggregator::{LoadAggregator, Update, Where};
 use super::remote_backend::{AGO_MAX, PartMessage, RemoteBackend, RemoteRun, RunReporter};
 use super::totals::paused_of_all;
 use super::{Interval, KeptInterval, Partition, RunError, RunOptions, RunResult, divide, judged};
-use crate::barriers::{Meetings, Met};
+use crate::barriers::{Barriers, BarrierStats};
 use crate::control::{Changes, Control, StopHandle};
 use crate::data_sources::{SharedData, UsedUp};
 use crate::error::BackendFault;
@@ -49,7 +49,7 @@ pub struct Running {
     stop: StopHandle,
     changes: Arc<Changes>,
     shared_data: SharedData,
-    meetings: Option<Arc<Meetings>>,
+    barriers: Option<Arc<Barriers>>,
     cpu_before: CpuTime,
     machine_before: Option<MachineTime>,
     /// When the measured time begins, since the epoch of Unix.
@@ -131,10 +131,10 @@ impl Running {
         changes.begin(times.measured_from());
         let aggregator =
             LoadAggregator::new(times, Vec::new(), Vec::new(), stop.clone(), changes.clone(), Where::Remote);
-        let aggregator = aggregator.with_meetings(&plan.meetings);
+        let aggregator = aggregator.with_barriers(&plan.barriers);
         let going = RunLoop::begin(shard_threads, times, aggregator, stop.clone());
-        let (stop, meetings, machine_before) = (stop.clone(), None, None);
-        Ok(Self { plan, options, going, stop, changes, shared_data, meetings, cpu_before, machine_before, began_unix })
+        let (stop, barriers, machine_before) = (stop.clone(), None, None);
+        Ok(Self { plan, options, going, stop, changes, shared_data, barriers, cpu_before, machine_before, began_unix })
     }
 
     fn start_part_on<D: Driver>(
@@ -152,7 +152,7 @@ impl Running {
         let first = (options.address, options.tls.clone());
         let ways: Vec<_> = std::iter::once(first).chain(options.others.iter().cloned()).collect();
         let casts = divide::casts(&plan, &ways, options.threads, part)?;
-        let meetings = divide::meetings_of(&casts);
+        let barriers = divide::barriers_of(&casts);
         let scenarios = casts.iter().map(divide::scenarios_of).collect();
         let cores = host::allowed_cores();
         let is_part = part.begins.is_some();
@@ -164,10 +164,10 @@ impl Running {
             let (back, returned) = channel();
             returns.push(back);
             let shard = place.shard;
-            if let Some(meetings) = meetings.as_ref().filter(|_| is_part) {
+            if let Some(barriers) = barriers.as_ref().filter(|_| is_part) {
                 let reports = place.reports.clone();
                 // The run may be gone; then nobody goes on.
-                meetings.are_of_part(Box::new(move |attended| _ = reports.send(Report::BarrierEvent(attended))));
+                barriers.are_of_part(Box::new(move |attended| _ = reports.send(Report::BarrierEvent(attended))));
             }
             cast.iter_mut().for_each(|(work, _)| {
                 (work.log_config, work.shard, work.shared_data) =
@@ -207,12 +207,12 @@ impl Running {
         let aggregator = LoadAggregator::new(times, scenarios, returns, stop.clone(), changes.clone(), place);
         let going = RunLoop::begin(shard_threads, times, aggregator, stop.clone());
         let stop = stop.clone();
-        Ok(Self { plan, options, going, stop, changes, shared_data, meetings, cpu_before, machine_before, began_unix })
+        Ok(Self { plan, options, going, stop, changes, shared_data, barriers, cpu_before, machine_before, began_unix })
     }
 
     /// Changes and stops it, from any thread.
     pub fn control(&self) -> Control {
-        Control::new(self.stop.clone(), self.changes.clone()).with_meetings(self.meetings.clone())
+        Control::new(self.stop.clone(), self.changes.clone()).with_barriers(self.barriers.clone())
     }
 
     /// One more who hears intervals, on a thread of its own: those that are told from now on, while somebody waits for them here or
@@ -281,7 +281,7 @@ impl Running {
             was_stopped: self.stop.is_stopped(),
             began_unix: self.began_unix,
             used_up,
-            met: self.meetings.map_or(met, |meetings| meetings.met()),
+            met: self.barriers.map_or(met, |barriers| barriers.met()),
             workers_summary,
             values: self.shared_data.values(),
         })
@@ -308,7 +308,7 @@ fn each_once(all: impl Iterator<Item = UsedUp>) -> Vec<UsedUp> {
 }
 
 /// Rounds of the same meetings.
-fn added_up(mut sum: Vec<Met>, more: Vec<Met>) -> Vec<Met> {
+fn added_up(mut sum: Vec<BarrierStats>, more: Vec<BarrierStats>) -> Vec<BarrierStats> {
     if sum.is_empty() {
         return more;
     }

@@ -13,10 +13,10 @@ use pacing::change::{Change, ChangeKind};
 use plan::Plan;
 
 use super::aggregator::{LoadAggregator, Update, Where};
-use super::divide::{casts, changes_of, meetings_of, scenarios_of};
+use super::divide::{casts, changes_of, barriers_of, scenarios_of};
 use super::totals::paused_of_all;
 use super::{Finished, Interval, Partition, RunError, RunResult, judged};
-use crate::barriers::{Meetings, Met};
+use crate::barriers::{Barriers, BarrierStats};
 use crate::control::{Control, Refused, StopHandle};
 use crate::data_sources::{DataSources, SharedData, UsedUp};
 use crate::run_loop::Aggregator;
@@ -31,7 +31,7 @@ pub struct SteppedRun<D: Driver> {
     aggregator: LoadAggregator,
     control: Control,
     shared_data: SharedData,
-    meetings: Option<Arc<Meetings>>,
+    barriers: Option<Arc<Barriers>>,
 }
 
 impl<D: Driver> SteppedRun<D> {
@@ -60,7 +60,7 @@ impl<D: Driver> SteppedRun<D> {
         let targets = plan.scenarios.iter().map(|scenario| scenario.targets.len()).sum();
         let casts = casts(plan, &vec![(address, None); targets], threads, &part)
             .expect("a plan that names no addresses of ours");
-        let meetings = meetings_of(&casts);
+        let barriers = barriers_of(&casts);
         // The clock of the drivers is the run's; this one is never asked.
         let changes = changes_of(plan, Clock::start()).of_part(part.lease.clone(), part.lost.clone());
         let changes = Arc::new(changes);
@@ -85,7 +85,7 @@ impl<D: Driver> SteppedRun<D> {
         changes.begin(times.measured_from());
         let aggregator = LoadAggregator::new(times, scenarios, returns, stop.clone(), changes.clone(), Where::Here);
         let control = Control::new(stop.clone(), changes);
-        Self { shards, reports, aggregator, control, shared_data, meetings }
+        Self { shards, reports, aggregator, control, shared_data, barriers }
     }
 
     /// Files whose rows were used up so far.
@@ -94,8 +94,8 @@ impl<D: Driver> SteppedRun<D> {
     }
 
     /// What became of the meetings of users so far.
-    pub fn met(&self) -> Vec<Met> {
-        self.meetings.as_ref().map(|meetings| meetings.met()).unwrap_or_default()
+    pub fn met(&self) -> Vec<BarrierStats> {
+        self.barriers.as_ref().map(|barriers| barriers.met()).unwrap_or_default()
     }
 
     /// The number of its shards.

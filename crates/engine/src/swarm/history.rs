@@ -14,7 +14,7 @@ use target::SteppedServer;
 
 use super::plans::{changes, make_anew, plan_of, program_of, says_goodbye, vary};
 use crate::program::CompiledProgram;
-use crate::{DataSources, Interval, Met, Partition, ScenarioInterval, SteppedRun, StopHandle, ThreadUsage, UsedUp};
+use crate::{DataSources, Interval, BarrierStats, Partition, ScenarioInterval, SteppedRun, StopHandle, ThreadUsage, UsedUp};
 
 /// A world that takes more turns than this hangs.
 const TURNS_MAX: u64 = 3_000_000;
@@ -205,7 +205,7 @@ pub(crate) struct History {
     /// Files whose rows were used up.
     pub(crate) used_up: Vec<UsedUp>,
     /// What became of the meetings of users.
-    pub(crate) met: Vec<Met>,
+    pub(crate) met: Vec<BarrierStats>,
 }
 
 impl History {

@@ -250,12 +250,12 @@ fn meet(random: &mut Random, plan: &mut Plan) {
     for number in 0..random.between(1, 2) as u32 {
         let within = random.chance(500_000).then(|| Duration::from_millis(random.below(2_000)));
         let users = random.between(1, most + 2);
-        plan.meetings.push(plan::Meeting { name: number.to_string(), users, within });
+        plan.barriers.push(plan::Barrier { name: number.to_string(), users, within });
         for scenario in &mut plan.scenarios {
             let is_rendezvous = matches!(scenario.load, Load::Closed { shape: UserShape::Rendezvous, .. });
             if !is_rendezvous && random.chance(700_000) {
                 let place = random.below(scenario.program.nodes.len() as u64 + 1) as usize;
-                scenario.program.nodes.insert(place, Node::Meet(number));
+                scenario.program.nodes.insert(place, Node::Barrier(number));
             }
         }
     }

@@ -15,7 +15,7 @@ mod carriers;
 mod forks;
 mod leaving;
 mod loops;
-mod meetings;
+mod barriers;
 mod sharing;
 mod transactions;
 

@@ -19,7 +19,7 @@ impl ScenarioRuntime {
         if self.users.is_out_of_requests && self.users.owing > 0 {
             self.count_without_stop(self.users.owing);
         }
-        self.leave_meetings(now);
+        self.leave_barriers(now);
         if let Some(open) = &mut self.users.open {
             open.give_up(now, self.instants.counts_from, self.work.first_series, &mut self.seen);
         }

@@ -278,8 +278,8 @@ impl ScenarioRuntime {
                 UserAction::Fork(steps, most) => self.begin_fork(user, steps, most, turn, sockets),
                 UserAction::Think(Nanos::ZERO) => continue,
                 UserAction::Think(span) => self.think(user, span, intended),
-                UserAction::Meet(meeting) => {
-                    if let Some(passes_at) = self.arrive(user, meeting, intended, sockets.now()) {
+                UserAction::Barrier(barrier) => {
+                    if let Some(passes_at) = self.arrive(user, barrier, intended, sockets.now()) {
                         (turn.intended, turn.taken_up) = (passes_at, taken_up.max(passes_at));
                         continue;
                     }

@@ -31,7 +31,7 @@ use own::Own;
 use rows::{Rows, Supply, UserRow};
 
 /// Why a message of a conversation is not sent.
-const TALK_LOST: &str = "the connection of this conversation was lost in a step before, so nothing was sent; let the conversation end there ('on_failure: next'), or open another one";
+const TALK_LOST: &str = "the connection of this conversation was lost in a step before, so nothing was sent; let the conversation end there ('on_failure: next_iteration'), or open another one";
 
 /// What the users of a shard remember.
 pub(super) struct States {

@@ -256,7 +256,7 @@ impl ScenarioRuntime {
 
     /// The user has gone through as many iterations as each does.
     pub(super) fn has_had_all(&self, user: u32) -> bool {
-        self.work.iterations_each.is_some_and(|each| self.users.programs.iteration(user) >= each)
+        self.work.iterations_per_user.is_some_and(|each| self.users.programs.iteration(user) >= each)
     }
 
     /// It is too early for the next iteration of a user; it comes back.

@@ -10,7 +10,7 @@ use plan::{CaptureOptions, Memory, Program};
 
 use super::origins::Origin;
 use super::step::PreparedStep;
-use crate::barriers::Meetings;
+use crate::barriers::Barriers;
 use crate::budget_lease::SharedBudget;
 use crate::data_sources::SharedData;
 use crate::request_log::RequestLogConfig;
@@ -37,7 +37,7 @@ pub(crate) struct Work {
     pub(crate) program: Arc<Program>,
     /// An iteration of a user starts so often at most, and each user goes through so many.
     pub(crate) every: Option<Nanos>,
-    pub(crate) iterations_each: Option<u64>,
+    pub(crate) iterations_per_user: Option<u64>,
     /// Users that share a connection.
     pub(crate) streams: u32,
     /// Users share so many connections to each origin; none where each has its own.
@@ -55,7 +55,7 @@ pub(crate) struct Work {
     /// What all shards may spend; none without a bound.
     pub(crate) budget: Option<Arc<SharedBudget>>,
     /// Where its users wait for others, and which party of that this is; none without meetings.
-    pub(crate) meetings: Option<(Arc<Meetings>, usize)>,
+    pub(crate) barriers: Option<(Arc<Barriers>, usize)>,
     /// What users remember.
     pub(crate) memory: Arc<Memory>,
     /// What their requests count on.
@@ -120,6 +120,6 @@ impl Counters {
 impl Work {
     /// Users count their iterations, or keep a pace.
     pub(super) fn is_paced(&self) -> bool {
-        self.every.is_some() || self.iterations_each.is_some()
+        self.every.is_some() || self.iterations_per_user.is_some()
     }
 }

@@ -31,7 +31,7 @@ pub(super) fn look_at(carried: &Carried) -> Looked {
 fn look_at_plan(plan: &Plan) -> Looked {
     must(!plan.scenarios.is_empty() && plan.scenarios.len() <= SCENARIOS_MAX, "no scenario, or too many")?;
     must(plan.interval >= PIECE_MIN, "an interval that is too short")?;
-    plan.scenarios.iter().try_for_each(|scenario| look_at_scenario(scenario, plan.meetings.len()))
+    plan.scenarios.iter().try_for_each(|scenario| look_at_scenario(scenario, plan.barriers.len()))
 }
 
 /// The shortest interval that is told: whoever searches wants pieces that are shorter than those for people.
@@ -40,7 +40,7 @@ const PIECE_MIN: Duration = Duration::from_millis(1);
 /// The most scenarios of a plan that others carry out.
 const SCENARIOS_MAX: usize = 10_000;
 
-fn look_at_scenario(scenario: &Scenario, meetings: usize) -> Looked {
+fn look_at_scenario(scenario: &Scenario, barriers: usize) -> Looked {
     must(!scenario.targets.is_empty(), "a scenario without a target")?;
     scenario.targets.iter().try_for_each(look_at_target)?;
     let is_there = |step: &Step| step.target < scenario.targets.len();
@@ -53,7 +53,7 @@ fn look_at_scenario(scenario: &Scenario, meetings: usize) -> Looked {
         pattern.rendering().map_or(Ok(()), |rendering| rendering.look_at(known(memory)))?;
     }
     must(scenario.program.check(scenario.steps.len()).is_ok(), "a program that cannot be carried out")?;
-    let places = Places { conditions: memory.expressions.len(), meetings, targets: scenario.targets.len() };
+    let places = Places { conditions: memory.expressions.len(), barriers, targets: scenario.targets.len() };
     let program = &scenario.program;
     [&program.start, &program.nodes, &program.stop].into_iter().try_for_each(|nodes| places.look_at(nodes))?;
     let is_known = |meaning: &Meaning| match meaning {
@@ -116,7 +116,7 @@ fn known(memory: &Memory) -> Known {
 /// How many there are of what nodes name by numbers.
 struct Places {
     conditions: usize,
-    meetings: usize,
+    barriers: usize,
     targets: usize,
 }
 
@@ -133,7 +133,7 @@ impl Places {
                     must((*condition as usize) < self.conditions, "a condition that is not there")?;
                     self.look_at(nodes)?;
                 }
-                Node::Meet(meeting) => must((*meeting as usize) < self.meetings, "a meeting that is not there")?,
+                Node::Barrier(barrier) => must((*barrier as usize) < self.barriers, "a meeting that is not there")?,
                 Node::Talk { target, nodes } => {
                     must(*target < self.targets, "a conversation with nobody")?;
                     self.look_at(nodes)?;

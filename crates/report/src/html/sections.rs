@@ -131,7 +131,7 @@ fn tiles(report: &Value, page: &mut Markup) {
     let at = |name: &str| shown(&report["times"]["succeeded"]["response_time"], name);
     let succeeded = whole(report, "/requests/succeeded");
     let started = whole(report, "/requests/started") + whole(report, "/requests/carried");
-    let cut = whole(report, "/requests/cut");
+    let cut = whole(report, "/requests/aborted");
     let all = [
         (page.pick("Requests/s", "QPS"), in_rate(done), requested.unwrap_or_default()),
         (
@@ -173,7 +173,7 @@ fn requests(report: &Value, page: &mut Markup) {
     };
     let mut rows: Vec<Vec<Cell>> = names.iter().filter_map(row).collect();
     let iterations =
-        ["completed", "failed", "cut"].map(|key| count(whole(report, &format!("/requests/iterations/{key}"))));
+        ["completed", "failed", "aborted"].map(|key| count(whole(report, &format!("/requests/iterations/{key}"))));
     let cells = page.pick("iterations completed / failed / cut", "轮次：完成 / 失败 / 中断");
     rows.push(vec![words(cells), figure(iterations.join(" / "))]);
     let sizes = [("/bytes/received", "bytes received", "接收字节"), ("/bytes/sent", "bytes sent", "发送字节")];

@@ -22,7 +22,7 @@ fn load_of(scenario: &Scenario, step: &Step) -> Value {
         "rendezvous": false,
         "connections": null,
         "requests": null,
-        "requests_each": scenario.iterations_each,
+        "requests_each": scenario.iterations_per_user,
         "duration_s": null,
         "stages": null,
         "arrivals": null,

@@ -132,7 +132,7 @@ fn place_of(object: &Object) -> String {
     match object.id {
         "file" => "文件的最外层".to_owned(),
         "scenario" => "场景中，与 load、steps 并列".to_owned(),
-        "load" | "run" | "defaults" | "expect" | "take" | "data" | "choose" => format!(" {} 下面", object.id),
+        "load" | "run" | "defaults" | "expect" | "extract" | "data" | "choose" => format!(" {} 下面", object.id),
         _ => "步骤中，即 steps 下的列表里".to_owned(),
     }
 }

@@ -52,8 +52,8 @@ pub(crate) fn why_in_chinese(why: &str) -> String {
             "请给出数字、文本、true、false、null、数组或对象",
         ),
         (
-            "the connection of this conversation was lost in a step before, so nothing was sent; let the conversation end there ('on_failure: next'), or open another one",
-            "此会话的连接已在之前的步骤中断开，因此没有发送；请让会话在那里结束（on_failure: next），或另开一个会话",
+            "the connection of this conversation was lost in a step before, so nothing was sent; let the conversation end there ('on_failure: next_iteration'), or open another one",
+            "此会话的连接已在之前的步骤中断开，因此没有发送；请让会话在那里结束（on_failure: next_iteration），或另开一个会话",
         ),
         ("per_user:", "per_user："),
         ("nothing is there", "没有找到"),

@@ -6,7 +6,7 @@ use metrics::Measure;
 use crate::format::{percent, rate};
 use crate::page::{Page, marked};
 use crate::screen::Paint;
-use crate::{Language, budget, meetings, rows, verdict, workers};
+use crate::{Language, budget, barriers, rows, verdict, workers};
 
 impl Page {
     /// Verdict and thresholds, the rate, the success, and three times.
@@ -45,7 +45,7 @@ impl Page {
         if let Some(text) = workers::changed_late(run.workers_summary.as_ref(), self.language()) {
             self.warn(self.language().pick("Workers", "工作进程"), &text);
         }
-        for text in meetings::missed(run, self.language()) {
+        for text in barriers::missed(run, self.language()) {
             self.line(self.language().pick("Meetings", "集合点"), &text);
         }
     }

@@ -102,11 +102,11 @@ impl Symbols {
                     }
                 }
                 match &step.action {
-                    Action::Meet(meet) => {
+                    Action::Barrier(meet) => {
                         let known = places.entry(&meet.name.text);
                         let (users, within, first) = *known.or_insert((meet.users, meet.within, meet.name.at));
                         if (users, within) != (meet.users, meet.within) {
-                            let fault = NameFault::Meet { name: meet.name.text.clone(), line: line(first) };
+                            let fault = NameFault::Barrier { name: meet.name.text.clone(), line: line(first) };
                             found.add(meet.name.at, Fault::Name(fault));
                         }
                     }

@@ -42,7 +42,7 @@ pub enum NameFault {
     },
     /// Another scenario takes it.
     #[error(
-        "'{name}' is taken in scenario '{scenario}', and users of another one do not have it; take it here, or in 'before'"
+        "'{name}' is taken in scenario '{scenario}', and users of another one do not have it; take it here, or in 'setup'"
     )]
     Elsewhere {
         /// The name.
@@ -106,7 +106,7 @@ pub enum NameFault {
     },
     /// Users that wait for different numbers of others at one place, or for different times.
     #[error("'{name}' has other 'users' or another 'within' in line {line}; write the same, or choose another name")]
-    Meet {
+    Barrier {
         /// The name.
         name: String,
         /// Where the other is.

@@ -88,7 +88,7 @@ pub enum Action {
         steps: Vec<Step>,
     },
     /// Users wait for each other.
-    Meet(Meet),
+    Barrier(Barrier),
 }
 
 /// An exchange of HTTP.
@@ -270,7 +270,7 @@ pub struct Choice {
 
 /// Users wait for each other.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Meet {
+pub struct Barrier {
     /// The place.
     pub name: Name,
     /// So many of them.

@@ -15,14 +15,14 @@ pub(super) const HEADERS: Field = field(
 pub(super) const ON_FAILURE: Field = field(
     "on_failure",
     Kind::Text,
-    "What follows a failure: next (the iteration ends), 'retry N', 'go on', or stop (the user leaves) [default: next]",
-    "失败之后：next（结束本次迭代）、'retry N'（重试）、'go on'（继续）或 stop（用户退出）[默认：next]",
+    "What follows a failure: next_iteration, 'retry N', continue, or stop (the user leaves) [default: next_iteration]",
+    "失败之后：next_iteration（结束本次迭代）、'retry N'（重试）、continue（继续）或 stop（用户退出）[默认：next_iteration]",
 );
 
 pub(super) const NAME: Field = field("name", Kind::Text, "The series that it is counted in", "统计时使用的名称");
 pub(super) const TIMEOUT: Field = field("timeout", Kind::Time, "From sent to done", "请求超时");
 pub(super) const TAKES: Field = field(
-    "take",
+    "extract",
     Kind::Variables(&Kind::Either(&[Kind::Text, Kind::Object(&TAKE)])),
     "Values to take from the answer, by the variable that they go into: json $.id, regex id=([0-9]+), header ETag, cookie sid, status, css input[name=csrf] @value, body",
     "从响应中提取的值，键是变量名：json $.id、regex id=([0-9]+)、header ETag、cookie sid、status、css input[name=csrf] @value、body",
@@ -62,7 +62,7 @@ pub(crate) const EXPECT: Object = Object {
 pub(crate) const TAKE: Object = Object {
     title: "a take",
     title_zh: "提取",
-    id: "take",
+    id: "extract",
     fields: &[
         field("json", Kind::Text, "A path into JSON (RFC 9535)", "JSON 路径（RFC 9535）"),
         field("regex", Kind::Text, "A pattern; its first group is taken", "正则表达式，取第一个分组"),

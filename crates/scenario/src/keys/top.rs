@@ -46,12 +46,12 @@ pub(crate) const FILE: Object = Object {
             "所有步骤的默认设置，步骤中可另行指定",
         ),
         field(
-            "before",
+            "setup",
             Kind::MaybeSteps,
             "Steps that are done once before the run and are not measured; all users see what they take",
             "压测开始前执行一次的步骤，不计入测量；其提取的值所有用户可用",
         ),
-        field("after", Kind::MaybeSteps, "Steps that are done once after the run", "压测结束后执行一次的步骤"),
+        field("teardown", Kind::MaybeSteps, "Steps that are done once after the run", "压测结束后执行一次的步骤"),
         field(
             "scenarios",
             Kind::Named(&Kind::Object(&SCENARIO)),
@@ -102,22 +102,22 @@ pub(crate) const DATA: Object = Object {
             "CSV 各列的名称（依次），用于第一行就是数据的文件",
         ),
         field(
-            "pick",
-            Kind::Word(&["next", "random"]),
-            "Which row comes: next or random [default: next]",
-            "取哪一行：next（依次）或 random（随机）[默认：next]",
+            "order",
+            Kind::Word(&["sequential", "random"]),
+            "In which order rows come: sequential or random [default: sequential]",
+            "取行的顺序：sequential（依次）或 random（随机）[默认：sequential]",
         ),
         field(
-            "share",
+            "sharing",
             Kind::Word(&["split", "copy", "unique"]),
             "Who gets which: users split the rows, each has a copy of all, or no row comes twice in the run [default: split]",
             "如何分配：split（用户分用）、copy（每个用户用全部）、unique（整次运行中每行只用一次）[默认：split]",
         ),
         field(
-            "at_end",
-            Kind::Word(&["again", "stop"]),
-            "What follows the last row: again from the first, or users stop [default: again]",
-            "用完之后：again（从头再来）或 stop（用户停止）[默认：again]",
+            "on_end",
+            Kind::Word(&["repeat", "stop"]),
+            "What follows the last row: repeat from the first, or users stop [default: repeat]",
+            "用完之后：repeat（从头再来）或 stop（用户停止）[默认：repeat]",
         ),
     ],
     any_of: &[],
@@ -241,11 +241,11 @@ pub(crate) const SCENARIO: Object = Object {
     id: "scenario",
     fields: &[
         field("load", Kind::Object(&LOAD), "How much load it makes", "压力大小").needed(),
-        field("begin", Kind::Time, "So long after the beginning of the run", "在压测开始多久之后启动"),
+        field("start_after", Kind::Time, "Delay from the start of the run", "在压测开始多久之后启动"),
         field(
-            "every",
+            "pacing",
             Kind::Time,
-            "Pacing: an iteration of a user starts so often at most",
+            "Minimum time between the starts of two iterations of a user",
             "节奏：每个用户最多每隔多久开始一次迭代",
         ),
         field(
@@ -255,20 +255,20 @@ pub(crate) const SCENARIO: Object = Object {
             "用户共用的连接数（每个主机），请求会等待空闲的连接；使用 rate 时为承载它的连接数 [默认：每个用户有自己的连接]",
         ),
         field(
-            "keep",
+            "carry_state",
             Kind::Switch,
-            "Carry variables and cookies on to the next iteration [default: each begins as after 'start']",
-            "变量和 Cookie 保留到下一次迭代 [默认：每次迭代都从 start 之后的状态开始]",
+            "Carry variables and cookies on to the next iteration [default: each begins as after 'on_start']",
+            "变量和 Cookie 保留到下一次迭代 [默认：每次迭代都从 on_start 之后的状态开始]",
         ),
         field(
-            "start",
+            "on_start",
             Kind::MaybeSteps,
             "Steps of each user before its first iteration; with a rate, users begin as they are needed",
             "每个用户在第一次迭代之前执行的步骤；使用 rate 时，用户按需产生",
         ),
         field("steps", Kind::Steps, "What a user does in one iteration", "一次迭代中的步骤").needed(),
         field(
-            "stop",
+            "on_stop",
             Kind::MaybeSteps,
             "Steps of each user after its last iteration",
             "每个用户在最后一次迭代之后执行的步骤",
@@ -299,7 +299,7 @@ pub(crate) const LOAD: Object = Object {
         ),
         field("for", Kind::Time, "How long iterations are started", "持续时间"),
         field("iterations", Kind::Count, "How many iterations of all users together", "所有用户合计的迭代次数"),
-        field("iterations_each", Kind::Count, "How many iterations of each user", "每个用户的迭代次数"),
+        field("iterations_per_user", Kind::Count, "How many iterations of each user", "每个用户的迭代次数"),
         field("ramp", Kind::Time, "Users come one after the other within this time", "用户在这段时间内陆续加入"),
         field("rendezvous", Kind::Switch, "Users start each iteration in the same instant", "所有用户同时开始每次迭代"),
         field(
@@ -321,7 +321,7 @@ pub(crate) const LOAD: Object = Object {
             "固定速率下预先建立全部连接（`connections`）",
         ),
     ],
-    any_of: &["users", "rate", "iterations", "iterations_each"],
+    any_of: &["users", "rate", "iterations", "iterations_per_user"],
 };
 
 pub(crate) const RUN: Object = Object {

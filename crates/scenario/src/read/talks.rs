@@ -99,7 +99,7 @@ pub(super) fn receive(reader: &mut Reader<'_>, fields: &mut Fields<'_>) -> Read<
             let receive = Receive {
                 within: inner.get("within").and_then(|node| reader.span("within", node)),
                 expect: inner.get("expect").and_then(|node| expects::expect(reader, node, false)).unwrap_or_default(),
-                take: inner.get("take").map(|node| extracts::takes(reader, node)).unwrap_or_default(),
+                take: inner.get("extract").map(|node| extracts::takes(reader, node)).unwrap_or_default(),
             };
             for key in inner.given(&["expect"]) {
                 refuse_head(reader, &receive, inner.place(key));

@@ -103,7 +103,7 @@ fn iterations_start_so_often_and_each_user_has_so_many() {
             super::plan(&[(&["/"], vec![ask(0)])], Flags { duration: Some("60s".to_owned()), ..users(5, 1_000) });
         plan.scenarios[0].load =
             plan::Load::Closed { users: 5, shape: UserShape::AtOnce, requests: None, duration: None };
-        plan.scenarios[0].iterations_each = Some(20);
+        plan.scenarios[0].iterations_per_user = Some(20);
         let history = run(plan, threads);
         assert_eq!((answered(&history, 0), history.was_stopped), (100, false), "{threads}");
     }

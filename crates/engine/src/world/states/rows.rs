@@ -279,7 +279,7 @@ impl Found {
             match node {
                 Node::Ask { step, .. } => self.steps.push(*step),
                 Node::Parallel { steps, .. } => self.steps.extend(steps),
-                Node::Think(_) | Node::Meet(_) => {}
+                Node::Think(_) | Node::Barrier(_) => {}
                 Node::If { condition, then, otherwise } => {
                     self.conditions.push(*condition);
                     self.walk(then);
@@ -476,7 +476,7 @@ mod tests {
             Node::Shuffle(vec![ask(6), Node::Talk { target: 0, nodes: vec![ask(7)] }]),
             Node::Parallel { most: 2, steps: vec![8, 9], on_failure: OnFailure::Next },
             Node::Think(Think::Fixed(std::time::Duration::ZERO)),
-            Node::Meet(0),
+            Node::Barrier(0),
         ];
         let mut found = Found::default();
         found.walk(&Program { nodes, ..Program::default() }.nodes);

@@ -34,7 +34,7 @@ pub(super) fn chinese(fault: &NameFault) -> String {
         NameFault::Row(name) => format!("'{name}' 是一整行数据；请写明哪一列，如 ${{{name}.name}}"),
         NameFault::Cycle(names) => format!("这些变量互相引用，都没有值：{names}；请给其中一个确定的值"),
         NameFault::Series { name, near } => format!("没有名为 '{name}' 的事务、步骤或场景{}", meant(near.as_ref())),
-        NameFault::Meet { name, line } => {
+        NameFault::Barrier { name, line } => {
             format!("集合点 '{name}' 在第 {line} 行的 users 或 within 不同；请写成相同的值，或换一个名称")
         }
     }

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use metrics::{Class, Measure, SeriesId};
 use pacing::Nanos;
-use plan::{Flags, Meeting, Node, OnFailure, Plan, Program, Think, UserShape, UserStage};
+use plan::{Flags, Barrier, Node, OnFailure, Plan, Program, Think, UserShape, UserStage};
 
 use super::{answered, ask, fixed, or, plan, played, rate, users};
-use crate::Met;
+use crate::BarrierStats;
 use crate::swarm::history::{History, Setting};
 
 const SECOND: u64 = 1_000_000_000;
@@ -17,17 +17,17 @@ fn apart() -> Node {
     Node::Think(Think::Uniform(Duration::from_millis(100), Duration::from_millis(1_000)))
 }
 
-fn meeting(users: u64, within: Option<u64>) -> Meeting {
-    Meeting { name: "peak".to_owned(), users, within: within.map(Duration::from_millis) }
+fn barrier(users: u64, within: Option<u64>) -> Barrier {
+    Barrier { name: "peak".to_owned(), users, within: within.map(Duration::from_millis) }
 }
 
-fn run(mut plan: Plan, meetings: Vec<Meeting>, threads: usize) -> History {
-    plan.meetings = meetings;
+fn run(mut plan: Plan, barriers: Vec<Barrier>, threads: usize) -> History {
+    plan.barriers = barriers;
     played(Setting { plan, threads, ..Setting::calm(11) })
 }
 
-fn met(users: u64, full: u64, by_time: u64, short: u64) -> Vec<Met> {
-    vec![Met { name: "peak".to_owned(), users, full, by_time, short }]
+fn met(users: u64, full: u64, by_time: u64, short: u64) -> Vec<BarrierStats> {
+    vec![BarrierStats { name: "peak".to_owned(), users, full, by_time, short }]
 }
 
 fn lasting(count: u64, time: &str) -> Flags {
@@ -40,9 +40,9 @@ fn lasting(count: u64, time: &str) -> Flags {
 fn all_go_on_in_one_instant_and_each_round_forms_anew() {
     let rounds = 12;
     for threads in [1, 2, 7] {
-        let nodes = vec![apart(), Node::Meet(0), ask(0)];
+        let nodes = vec![apart(), Node::Barrier(0), ask(0)];
         let plan = plan(&[(&["/serial/1"], nodes)], users(20, 20 * rounds));
-        let history = run(plan, vec![meeting(20, None)], threads);
+        let history = run(plan, vec![barrier(20, None)], threads);
         assert_eq!(answered(&history, 0), 20 * rounds, "{threads}");
         assert_eq!(history.met, met(20, rounds, 0, 0), "{threads}");
         let seen = history.total.class(Class::Succeeded);
@@ -65,12 +65,12 @@ fn all_go_on_in_one_instant_and_each_round_forms_anew() {
 #[test]
 fn rounds_are_of_those_that_arrive_next() {
     for threads in [1, 2, 7] {
-        let nodes = vec![apart(), Node::Meet(0), ask(0)];
+        let nodes = vec![apart(), Node::Barrier(0), ask(0)];
         let plan = plan(&[(&["/serial/1"], nodes)], users(21, 210));
-        let history = run(plan, vec![meeting(7, None)], threads);
+        let history = run(plan, vec![barrier(7, None)], threads);
         assert_eq!(answered(&history, 0), 210, "{threads}");
         let seen = history.total.class(Class::Succeeded);
-        let Met { full, by_time, short, .. } = history.met[0];
+        let BarrierStats { full, by_time, short, .. } = history.met[0];
         assert_eq!((full, by_time, short), (30, 0, 0), "{threads}");
         assert!(seen.of(Measure::Service).quantile(0.999) >= Some(6_500_000), "{threads}");
     }
@@ -80,11 +80,11 @@ fn rounds_are_of_those_that_arrive_next() {
 #[test]
 fn time_lets_them_go_on_and_who_is_late_passes() {
     for threads in [1, 2, 7] {
-        let early: (&[&str], Vec<Node>) = (&["/serial/1"], vec![Node::Meet(0), ask(0)]);
-        let late: (&[&str], Vec<Node>) = (&["/serial/1"], vec![fixed(10_000), Node::Meet(0), ask(0)]);
+        let early: (&[&str], Vec<Node>) = (&["/serial/1"], vec![Node::Barrier(0), ask(0)]);
+        let late: (&[&str], Vec<Node>) = (&["/serial/1"], vec![fixed(10_000), Node::Barrier(0), ask(0)]);
         let mut plan = plan(&[early, late], users(9, 9));
         plan.scenarios[1].load = closed(1, Some(1));
-        let history = run(plan, vec![meeting(10, Some(2_000))], threads);
+        let history = run(plan, vec![barrier(10, Some(2_000))], threads);
         let of_late = &history.others[0];
         assert_eq!((answered(&history, 0), answered_of(of_late, 1)), (9, 1), "{threads}");
         assert_eq!(history.met, met(10, 0, 1, 0), "{threads}");
@@ -117,20 +117,20 @@ fn answered_of(history: &History, step: u32) -> u64 {
 fn nobody_waits_for_those_that_cannot_come() {
     for threads in [1, 2, 7] {
         // 34 iterations of 10 users in rounds of 10: three full ones, and four that are left.
-        let nodes = vec![fixed(50), Node::Meet(0), ask(0)];
-        let history = run(plan(&[(&["/"], nodes)], users(10, 40)), vec![meeting(10, None)], threads);
+        let nodes = vec![fixed(50), Node::Barrier(0), ask(0)];
+        let history = run(plan(&[(&["/"], nodes)], users(10, 40)), vec![barrier(10, None)], threads);
         assert_eq!((answered(&history, 0), &history.met), (40, &met(10, 4, 0, 0)), "{threads}");
-        let nodes = vec![fixed(50), Node::Meet(0), ask(0)];
-        let history = run(plan(&[(&["/"], nodes)], users(10, 25)), vec![meeting(20, None)], threads);
+        let nodes = vec![fixed(50), Node::Barrier(0), ask(0)];
+        let history = run(plan(&[(&["/"], nodes)], users(10, 25)), vec![barrier(20, None)], threads);
         assert_eq!(answered(&history, 0), 25, "{threads}");
         assert_eq!(history.met[0].full, 0, "{threads}");
         assert!(history.met[0].short >= 3 && history.wall < Nanos(SECOND), "{threads}: {:?}", history.met);
         // A user that leaves for good is waited for no longer.
-        let leaves: (&[&str], Vec<Node>) = (&["/status/500"], vec![fixed(300), or(0, OnFailure::Stop), Node::Meet(0)]);
-        let stays: (&[&str], Vec<Node>) = (&["/"], vec![Node::Meet(0), ask(0)]);
+        let leaves: (&[&str], Vec<Node>) = (&["/status/500"], vec![fixed(300), or(0, OnFailure::Stop), Node::Barrier(0)]);
+        let stays: (&[&str], Vec<Node>) = (&["/"], vec![Node::Barrier(0), ask(0)]);
         let mut plan = plan(&[stays, leaves], users(3, 3));
         plan.scenarios[1].load = closed(1, None);
-        let history = run(plan, vec![meeting(4, None)], threads);
+        let history = run(plan, vec![barrier(4, None)], threads);
         assert_eq!((answered(&history, 0), &history.met), (3, &met(4, 0, 0, 1)), "{threads}");
         assert!(history.wall < Nanos(SECOND), "{threads}: {:?}", history.wall);
     }
@@ -138,14 +138,14 @@ fn nobody_waits_for_those_that_cannot_come() {
 
 /// Two meetings whose users wait for each other would wait for ever.
 #[test]
-fn meetings_that_wait_for_each_other_end() {
+fn barriers_that_wait_for_each_other_end() {
     for threads in [1, 2] {
-        let one: (&[&str], Vec<Node>) = (&["/"], vec![Node::Meet(0), ask(0), Node::Meet(1)]);
-        let other: (&[&str], Vec<Node>) = (&["/"], vec![Node::Meet(1), ask(0), Node::Meet(0)]);
+        let one: (&[&str], Vec<Node>) = (&["/"], vec![Node::Barrier(0), ask(0), Node::Barrier(1)]);
+        let other: (&[&str], Vec<Node>) = (&["/"], vec![Node::Barrier(1), ask(0), Node::Barrier(0)]);
         let mut plan = plan(&[one, other], users(2, 2));
         plan.scenarios[1].load = closed(2, Some(2));
         let history =
-            run(plan, vec![meeting(4, None), Meeting { name: "other".to_owned(), ..meeting(4, None) }], threads);
+            run(plan, vec![barrier(4, None), Barrier { name: "other".to_owned(), ..barrier(4, None) }], threads);
         assert_eq!((answered(&history, 0), answered_of(&history.others[0], 1)), (2, 2), "{threads}");
     }
 }
@@ -155,12 +155,12 @@ fn meetings_that_wait_for_each_other_end() {
 fn waiting_counts_as_a_pause_in_transactions() {
     let all = |number, nodes| Node::Transaction { number, nodes };
     for threads in [1, 2] {
-        let wait = |millis| vec![fixed(millis), all(0, vec![all(1, vec![ask(0), Node::Meet(0), ask(0)])])];
+        let wait = |millis| vec![fixed(millis), all(0, vec![all(1, vec![ask(0), Node::Barrier(0), ask(0)])])];
         let early: (&[&str], Vec<Node>) = (&["/delay/10"], wait(0));
         let late: (&[&str], Vec<Node>) = (&["/delay/10"], wait(3_000));
         let mut plan = plan(&[early, late], users(1, 1));
         plan.scenarios[1].load = closed(1, Some(1));
-        let history = run(plan.clone(), vec![meeting(2, None)], threads);
+        let history = run(plan.clone(), vec![barrier(2, None)], threads);
         let time = |number| {
             let timings =
                 history.total.timings(SeriesId::transaction(number), Class::Succeeded).expect("it ended well");
@@ -173,7 +173,7 @@ fn waiting_counts_as_a_pause_in_transactions() {
         plan.scenarios[1].program.nodes.insert(0, fixed(60_000));
         plan.scenarios[0].load = lasting_for(1, 2);
         plan.scenarios[1].load = lasting_for(1, 2);
-        let history = run(plan, vec![meeting(2, None)], threads);
+        let history = run(plan, vec![barrier(2, None)], threads);
         let time = |number| {
             let timings = history.total.unfinished_of(SeriesId::transaction(number)).expect("it was cut off");
             timings.of(Measure::Response).max().expect("one") / 1_000_000
@@ -189,8 +189,8 @@ fn waiting_counts_as_a_pause_in_transactions() {
 fn iterations_of_a_rate_meet() {
     for threads in [1, 2, 7] {
         let flags = Flags { requests: Some("400".to_owned()), ..rate("100", "10s") };
-        let nodes = vec![ask(0), Node::Meet(0), ask(1)];
-        let history = run(plan(&[(&["/", "/serial/1"], nodes)], flags), vec![meeting(10, None)], threads);
+        let nodes = vec![ask(0), Node::Barrier(0), ask(1)];
+        let history = run(plan(&[(&["/", "/serial/1"], nodes)], flags), vec![barrier(10, None)], threads);
         let counts = &history.total.counts;
         assert_eq!([0, 1].map(|step| answered(&history, step)), [400, 400], "{threads}");
         assert_eq!((counts.iterations(), counts.dropped()), (400, 0), "{threads}");
@@ -199,8 +199,8 @@ fn iterations_of_a_rate_meet() {
         assert!(slowest >= Some(9_500_000) && slowest < Some(13_000_000), "{slowest:?}");
         // As many carriers as there may be, and a round that needs more.
         let flags = Flags { requests: Some("60".to_owned()), connections: Some("6".to_owned()), ..rate("100", "10s") };
-        let nodes = vec![ask(0), Node::Meet(0), ask(1)];
-        let history = run(plan(&[(&["/", "/"], nodes)], flags), vec![meeting(100, None)], threads);
+        let nodes = vec![ask(0), Node::Barrier(0), ask(1)];
+        let history = run(plan(&[(&["/", "/"], nodes)], flags), vec![barrier(100, None)], threads);
         assert_eq!([0, 1].map(|step| answered(&history, step)), [60, 60], "{threads}");
         assert_eq!(history.met[0].full, 0, "{threads}");
     }
@@ -210,17 +210,17 @@ fn iterations_of_a_rate_meet() {
 #[test]
 fn the_end_of_a_load_ends_all_waiting() {
     for threads in [1, 2, 7] {
-        let mut plan = plan(&[(&["/", "/", "/"], vec![ask(1), Node::Meet(0), ask(1)])], lasting(7, "2s"));
+        let mut plan = plan(&[(&["/", "/", "/"], vec![ask(1), Node::Barrier(0), ask(1)])], lasting(7, "2s"));
         let program = &mut plan.scenarios[0].program;
-        let stop = vec![Node::Meet(0), or(2, OnFailure::Next)];
-        *program = Program { start: vec![or(0, OnFailure::Next), Node::Meet(1)], stop, ..std::mem::take(program) };
+        let stop = vec![Node::Barrier(0), or(2, OnFailure::Next)];
+        *program = Program { start: vec![or(0, OnFailure::Next), Node::Barrier(1)], stop, ..std::mem::take(program) };
         // More users would come later, so those that are there wait for them.
         let stage = |from, to, millis| UserStage { from, to, span: Duration::from_millis(millis) };
         let shape = UserShape::Stages(vec![stage(7, 7, 3_000), stage(8, 8, 1_000)]);
         plan.scenarios[0].load =
             plan::Load::Closed { users: 8, shape, requests: None, duration: Some(Duration::from_secs(2)) };
         let history =
-            run(plan, vec![meeting(100, None), Meeting { name: "start".to_owned(), ..meeting(7, None) }], threads);
+            run(plan, vec![barrier(100, None), Barrier { name: "start".to_owned(), ..barrier(7, None) }], threads);
         let [started, requested, stopped] = [0, 1, 2].map(|step| answered(&history, step));
         assert_eq!((started, requested, stopped), (7, 7, 7), "{threads}");
         assert!(history.wall < Nanos(2 * SECOND + SECOND / 5), "{threads}: {:?}", history.wall);

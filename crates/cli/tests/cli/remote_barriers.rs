@@ -13,7 +13,7 @@ use crate::{Folder, onrush, output, report};
 fn scenario(folder: &Folder, target: &Recorder, load: &str, meet: &str) -> String {
     let file = folder.path("meet.yaml");
     let text = format!(
-        "target: http://127.0.0.1:{}\nscenarios:\n  one:\n    load: {load}\n    steps:\n      - get: /before\n      - think: 0ms-20ms\n      - meet: {meet}\n      - get: /behind\n",
+        "target: http://127.0.0.1:{}\nscenarios:\n  one:\n    load: {load}\n    steps:\n      - get: /before\n      - think: 0ms-20ms\n      - barrier: {meet}\n      - get: /behind\n",
         target.port
     );
     std::fs::write(&file, text).expect("a file");
@@ -40,7 +40,7 @@ fn a_round_is_of_all_workers() {
         let seen = run(&file, &[]);
         let expect = json!([{"name": "peak", "users": of, "full": rounds, "by_time": 0, "short": 0}]);
         assert_eq!(
-            (&seen["meetings"], &seen["requests"]["succeeded"]),
+            (&seen["barriers"], &seen["requests"]["succeeded"]),
             (&expect, &240.into()),
             "{:#}",
             seen["workers"]
@@ -61,7 +61,7 @@ fn a_round_is_of_all_workers() {
     let file = scenario(&folder, &target, "{users: 30, iterations: 40}", "{name: peak, users: 30}");
     let seen = run(&file, &[]);
     let expect = json!([{"name": "peak", "users": 30, "full": 1, "by_time": 0, "short": 1}]);
-    assert_eq!((&seen["meetings"], &seen["requests"]["succeeded"]), (&expect, &80.into()), "{:#}", seen["workers"]);
+    assert_eq!((&seen["barriers"], &seen["requests"]["succeeded"]), (&expect, &80.into()), "{:#}", seen["workers"]);
 }
 
 /// Many rounds at once: all of them go on, though each worker is told of them together.
@@ -73,7 +73,7 @@ fn many_rounds_at_once_leave_nobody_behind() {
         let file = scenario(&folder, &target, &load, &format!("{{name: peak, users: {of}}}"));
         let seen = run(&file, &[]);
         let expect = json!([{"name": "peak", "users": of, "full": users / of, "by_time": 0, "short": 1}]);
-        assert_eq!((&seen["meetings"], &seen["requests"]["succeeded"]), (&expect, &(2 * users).into()), "{users} {of}");
+        assert_eq!((&seen["barriers"], &seen["requests"]["succeeded"]), (&expect, &(2 * users).into()), "{users} {of}");
     }
 }
 
@@ -84,8 +84,8 @@ fn time_lets_users_of_all_workers_go_on() {
     let load = "{users: [\"15:800ms\", \"30:1ms\"]}";
     let file = scenario(&folder, &target, load, "{name: peak, users: 30, within: 50ms}");
     let seen = run(&file, &[]);
-    let meeting = &seen["meetings"][0];
-    assert!(meeting["by_time"].as_u64() > Some(3) && meeting["full"] == 0, "{meeting}");
+    let barrier = &seen["barriers"][0];
+    assert!(barrier["by_time"].as_u64() > Some(3) && barrier["full"] == 0, "{barrier}");
     assert_eq!(seen["requests"]["failed"], 0);
 }
 
@@ -105,11 +105,11 @@ fn nobody_waits_for_a_worker_that_is_lost() {
     let done = child.wait_with_output().expect("it ends");
     assert_eq!(done.status.code(), Some(1), "{done:?}");
     let seen = report(&done);
-    let meeting = &seen["meetings"][0];
+    let barrier = &seen["barriers"][0];
     // Twenty are left, and go on again and again.
     assert!(
-        meeting["full"].as_u64() > Some(1) && meeting["short"].as_u64() > Some(5),
-        "{meeting} {:#}",
+        barrier["full"].as_u64() > Some(1) && barrier["short"].as_u64() > Some(5),
+        "{barrier} {:#}",
         seen["workers"]
     );
 }

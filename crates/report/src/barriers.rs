@@ -1,6 +1,6 @@
 //! Rounds of meetings that went on without some of their users.
 
-use engine::Met;
+use engine::BarrierStats;
 use figures::Run;
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::format::count;
 
 /// A line for each meeting and reason.
 pub(crate) fn missed(run: &Run, language: Language) -> Vec<String> {
-    let reported = |Met { name, users, full, by_time, short }: &Met| {
+    let reported = |BarrierStats { name, users, full, by_time, short }: &BarrierStats| {
         let (users, all) = (count(*users), count(full + by_time + short));
         let by_time = (*by_time > 0).then(|| {
             let rounds = count(*by_time);
@@ -34,6 +34,6 @@ pub(crate) fn missed(run: &Run, language: Language) -> Vec<String> {
 
 /// All of them for programs.
 pub(crate) fn value(run: &Run) -> Value {
-    let reported = |Met { name, users, full, by_time, short }: &Met| json!({ "name": name, "users": users, "full": full, "by_time": by_time, "short": short });
+    let reported = |BarrierStats { name, users, full, by_time, short }: &BarrierStats| json!({ "name": name, "users": users, "full": full, "by_time": by_time, "short": short });
     run.met.iter().map(reported).collect()
 }
