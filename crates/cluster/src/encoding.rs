@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use engine::{
-    DataSources, HoldEnd, MemoryUse, BarrierStats, PartEnd, PartMemory, SLICES_KEPT_MAX, Slice, Slices, StoppedOpening,
+    BarrierStats, DataSources, HoldEnd, MemoryUse, PartEnd, PartMemory, SLICES_KEPT_MAX, Slice, Slices, StoppedOpening,
     ThreadUsage, UsedUp, WireScenarioOutcome,
 };
 use feed::{Feed, FeedError, Spec};
@@ -217,7 +217,8 @@ pub fn end_of_bytes(bytes: &[u8]) -> Option<PartEnd> {
         let (spent, slices) = (spent.and_then(part), slices_of(width, each)?);
         Some(WireScenarioOutcome { stopped_at, backlog, spent, slices, first_times: times_of_bytes(&first_times)? })
     };
-    let met = |(name, [users, full, by_time, short]): (String, [u64; 4])| BarrierStats { name, users, full, by_time, short };
+    let met =
+        |(name, [users, full, by_time, short]): (String, [u64; 4])| BarrierStats { name, users, full, by_time, short };
     Some(PartEnd {
         wall: end.wall,
         scenarios: end.scenarios.into_iter().map(scene).collect::<Option<_>>()?,

@@ -30,7 +30,7 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
 use crate::nap::Nap;
 use crate::pending::Pending;
-use crate::table::Table;
+use crate::table::SocketTable;
 use crate::timer::Timer;
 use crate::{Clock, Driver, Event, OpenOptions, Peer, Socket, Sockets, Waker};
 use op::Op;
@@ -71,7 +71,7 @@ pub struct UringSockets {
     rings: Vec<Ring>,
     /// What the rings ring, once there are several: the descriptor of a ring that defers its work wakes no poller.
     bell: OwnedFd,
-    table: Table<Entry>,
+    table: SocketTable<Entry>,
     templates: Vec<Arc<[u8]>>,
     /// Addresses of peers as the kernel reads them, while a submission may point at them.
     peers: Vec<(Peer, Box<address::Address>)>,
@@ -114,7 +114,7 @@ impl UringDriver {
             clock,
             rings: Vec::new(),
             bell: eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?,
-            table: Table::default(),
+            table: SocketTable::default(),
             templates: Vec::new(),
             peers: Vec::new(),
             orphans: HashMap::new(),

@@ -168,7 +168,7 @@ struct Asker<'a> {
 }
 
 /// How an answer ended.
-struct Ended {
+struct ResponseEnd {
     status: Option<Status>,
     message: String,
     responses: Vec<Response>,
@@ -314,7 +314,7 @@ impl<'a> Asker<'a> {
         }
     }
 
-    fn call(&mut self, path: &str, question: &Question) -> Result<Ended, ReflectError> {
+    fn call(&mut self, path: &str, question: &Question) -> Result<ResponseEnd, ReflectError> {
         let (host, question) = (String::new(), Some(question.clone()));
         let mut body = Vec::new();
         push_message(&Request { host, question }.encode_to_vec(), false, &mut body);
@@ -342,7 +342,7 @@ impl<'a> Asker<'a> {
         if let Some(status) = received.http_status.filter(|status| *status != 200) {
             return Err(self.broken(&format!("HTTP status {status}")));
         }
-        Ok(Ended { status: received.status, message: received.message, responses: received.responses })
+        Ok(ResponseEnd { status: received.status, message: received.message, responses: received.responses })
     }
 
     /// The question is not compressed, and has a time of its own.

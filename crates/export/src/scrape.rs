@@ -51,7 +51,7 @@ impl Format {
     }
 }
 
-struct Page {
+struct ScrapePage {
     reported: Arc<Batch>,
     /// The page in each format, once somebody asked for it: whoever asks again and again costs next to nothing.
     made: [Option<Arc<[u8]>>; Format::ALL.len()],
@@ -62,12 +62,12 @@ struct Page {
 }
 
 struct Shared {
-    page: Mutex<Page>,
+    page: Mutex<ScrapePage>,
     wake: Condvar,
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Page> {
+    fn lock(&self) -> MutexGuard<'_, ScrapePage> {
         self.page.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -86,8 +86,13 @@ impl Scrape {
         let listener = TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
-        let page =
-            Page { reported: reported.clone(), made: Default::default(), is_last: false, reads: 0, was_read: false };
+        let page = ScrapePage {
+            reported: reported.clone(),
+            made: Default::default(),
+            is_last: false,
+            reads: 0,
+            was_read: false,
+        };
         let shared = Arc::new(Shared { page: Mutex::new(page), wake: Condvar::new() });
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
         let (leave, left) = tokio::sync::oneshot::channel();

@@ -205,7 +205,11 @@ impl Draft {
         let (places, dial) = ways.to(address.host(), port, connection.places.clone())?;
         let unix = ways.unix.clone();
         if unix.is_some() && !connection.places.is_empty() {
-            return Err(PlanError::Conflict { one: "--connect-addresses", other: "--unix-socket", remedy: Remedy::OneWay });
+            return Err(PlanError::Conflict {
+                one: "--connect-addresses",
+                other: "--unix-socket",
+                remedy: Remedy::OneWay,
+            });
         }
         if unix.is_some() && connection.sources.is_some() {
             return Err(PlanError::Conflict { one: "--source-ip", other: "--unix-socket", remedy: Remedy::OneWay });

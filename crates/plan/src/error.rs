@@ -85,7 +85,9 @@ pub enum PlanError {
     #[error("there is nothing to send; give a message with -d or --data-bytes (or: onrush hold --receive-only)")]
     NothingToSend,
     /// Nothing says where an answer ends.
-    #[error("nothing says where an answer ends; add --until '\\n', --read-bytes N, --length-prefix 4, or --no-response")]
+    #[error(
+        "nothing says where an answer ends; add --until '\\n', --read-bytes N, --length-prefix 4, or --no-response"
+    )]
     NoAnswerEnd,
     /// A delimiter that cannot be read, or is too long.
     #[error("--until wants 1 to {most} bytes like '\\n' or '\\x00', not '{value}'")]

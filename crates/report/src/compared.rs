@@ -103,7 +103,9 @@ pub fn comparison_table(comparison: &Comparison, names: [&[String]; 2], language
     for (names, _) in names.iter().zip(comparison.is_unreliable).filter(|(_, is_unreliable)| *is_unreliable) {
         let name = plain_text(&names.join(", "));
         text.push_str(&language.pick(
-            format!("! {name} is UNRELIABLE: its figures reflect the machine that made the load as much as the target\n"),
+            format!(
+                "! {name} is UNRELIABLE: its figures reflect the machine that made the load as much as the target\n"
+            ),
             format!("! {name} 的结果不可信：既反映被测服务，也反映压测机自身\n"),
         ));
     }

@@ -13,7 +13,7 @@ use metrics::{Measure, Unit};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    About, Language, budget, changes, barriers, messages, notes, request_records, rows, steps, verdict, workers,
+    About, Language, barriers, budget, changes, messages, notes, request_records, rows, steps, verdict, workers,
 };
 use distribution::distribution;
 use intervals::Intervals;

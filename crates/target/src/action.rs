@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use pacing::Nanos;
 
-use crate::gates::{Entry, GateAction, GateName, Waiting};
+use crate::gates::{Entry, GateAction, GateName, GateWaiter};
 use crate::respond::{self, Kind};
 use crate::routes::{REDIRECTS, Route};
 use crate::shop::{self, Method, Reply, ShopRequest};
@@ -23,7 +23,7 @@ pub(crate) enum Action {
     /// An empty answer, then.
     Hold { until: Nanos },
     /// An empty answer, when the gate is open.
-    Wait(Waiting),
+    Wait(GateWaiter),
     /// A body in pieces.
     Drip { pieces: u32, gap: Nanos },
     /// The connection ends without an answer.

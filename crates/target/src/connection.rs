@@ -5,7 +5,7 @@ use pacing::Nanos;
 use wire::http1::{ProtocolError, RequestHead, Server, ServerEvent, Version, fields};
 
 use crate::action::{Action, Came};
-use crate::gates::Waiting;
+use crate::gates::GateWaiter;
 use crate::happened::Wait;
 use crate::respond::{self, BLOCK_BYTES, DRIP_BYTES, Kind, Manner};
 use crate::routes::Route;
@@ -22,7 +22,7 @@ struct Request {
     manner: Manner,
     came: Came,
     /// At a gate.
-    waiting: Option<Waiting>,
+    waiting: Option<GateWaiter>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use wire::http2::{Code, Event, Server};
 use calls::Calls;
 
 use crate::action::{Action, Came};
-use crate::gates::Waiting;
+use crate::gates::GateWaiter;
 use crate::happened::{Happened, Wait};
 use crate::respond::{BLOCK_BYTES, DRIP_BYTES, Kind};
 use crate::routes::Route;
@@ -35,7 +35,7 @@ enum Reply {
     /// Nothing until then.
     Holds { since: Nanos, until: Nanos },
     /// Nothing until a gate is open.
-    Waits(Waiting),
+    Waits(GateWaiter),
     /// The rest of a body.
     Sends { body: Body, from: u64 },
     /// A slow body.

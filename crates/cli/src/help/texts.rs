@@ -190,7 +190,11 @@ pub(crate) fn examples(command: &str) -> &'static [Example] {
                 "in a minute, with wider bounds",
                 "一分钟，上下界更宽",
             ),
-            ("onrush find-max --vary users shop.yaml", "the most users of a scenario file", "场景文件可承受的最多用户数"),
+            (
+                "onrush find-max --vary users shop.yaml",
+                "the most users of a scenario file",
+                "场景文件可承受的最多用户数",
+            ),
             ("onrush find-max hold ws://127.0.0.1:8080/", "the most connections", "最多连接数"),
         ],
         "sweep" => &[

@@ -199,7 +199,7 @@ impl Load {
 impl End {
     /// The server fails, for a part of the run or all of it.
     pub(crate) fn is_targets(self) -> bool {
-        use End::{DiesWithFin, DiesWithReset, Drops, TooManyFailures, FrozenDeaf, FrozenReading, Refuses};
+        use End::{DiesWithFin, DiesWithReset, Drops, FrozenDeaf, FrozenReading, Refuses, TooManyFailures};
         matches!(self, DiesWithFin | DiesWithReset | Drops | FrozenDeaf | FrozenReading | TooManyFailures | Refuses)
     }
 

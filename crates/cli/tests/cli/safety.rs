@@ -100,10 +100,7 @@ fn files_of_scenarios_want_consent_too() {
             format!("scenarios: {{a: {{{slow}, steps: [{{parallel: 6, steps: [{}]}}]}}}}", ["get: /"; 11].join(", ")),
         ),
         ("together", (0..11).map(|n| format!("{n}x: {{{slow}, steps: [get: /]}}")).collect::<Vec<_>>().join(", ")),
-        (
-            "before",
-            format!("setup: [{{repeat: 101, steps: [get: /]}}]\nscenarios: {{a: {{{slow}, steps: [get: /]}}}}"),
-        ),
+        ("before", format!("setup: [{{repeat: 101, steps: [get: /]}}]\nscenarios: {{a: {{{slow}, steps: [get: /]}}}}")),
         (
             "connections in parallel",
             format!(
@@ -111,7 +108,10 @@ fn files_of_scenarios_want_consent_too() {
                 ["get: /"; 20].join(", ")
             ),
         ),
-        ("after", format!("teardown: [{{repeat: 101, steps: [get: /]}}]\nscenarios: {{a: {{{slow}, steps: [get: /]}}}}")),
+        (
+            "after",
+            format!("teardown: [{{repeat: 101, steps: [get: /]}}]\nscenarios: {{a: {{{slow}, steps: [get: /]}}}}"),
+        ),
     ] {
         let text = if what == "together" { format!("scenarios: {{{text}}}") } else { text };
         std::fs::write(&path, format!("target: http://{FAR}\n{text}\n")).expect("a place for it");

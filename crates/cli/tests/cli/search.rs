@@ -332,8 +332,7 @@ fn a_target_that_is_not_there_ends_it() {
         assert_eq!(done.status.code(), Some(3), "{done:?}");
         assert!(text(&done.stderr).contains("refused"), "{done:?}");
     }
-    let done =
-        output(&["find-max", "--budget", "5s", "--max", "200", "--output", "json", "hold", "ws://127.0.0.1:1/"]);
+    let done = output(&["find-max", "--budget", "5s", "--max", "200", "--output", "json", "hold", "ws://127.0.0.1:1/"]);
     assert_eq!((done.status.code(), &report(&done)["ended"]), (Some(3), &"gone".into()), "{done:?}");
     let served = Served::start();
     let done = output(&["find-max", "--no-save", "--output", "json", &served.url("/status/500")]);

@@ -514,7 +514,11 @@ fn journals_that_are_none() {
         (&["import", "/nowhere/at/all"], "No such file or directory", "没有该文件或目录"),
         (&["import"], "RING", "RING"),
         (&["--journal", "x", "-n", "1", "http://127.0.0.1:9/"], "--journal needs --cluster", "--journal 需要同时给出"),
-        (&["worker", "--join", "unix:/nowhere/bus", "--journal", "x"], "--journal needs a bus", "--journal 需要多台机器"),
+        (
+            &["worker", "--join", "unix:/nowhere/bus", "--journal", "x"],
+            "--journal needs a bus",
+            "--journal 需要多台机器",
+        ),
     ];
     for (words, english, chinese) in cases {
         for (language, said) in [("en", english), ("zh", chinese)] {

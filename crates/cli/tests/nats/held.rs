@@ -150,7 +150,11 @@ fn a_worker_that_was_cut_off_tells_later() {
     std::thread::sleep(std::time::Duration::from_secs(9));
     scene.net.mend_to(FIRST, &scene.net.address(BUS));
     let report = report(&child.wait_with_output().expect("it ends"));
-    assert_eq!((of_workers(&report, "unaccounted"), of_workers(&report, "unaccounted_responses")), (0, 0), "{report:#}");
+    assert_eq!(
+        (of_workers(&report, "unaccounted"), of_workers(&report, "unaccounted_responses")),
+        (0, 0),
+        "{report:#}"
+    );
     assert_eq!(number(&report, "/connections/closed"), 4_000, "{report:#}");
     assert_eq!(number(&report, "/messages/answered"), number(&report, "/messages/sent"));
 }

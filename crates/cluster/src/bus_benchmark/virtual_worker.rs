@@ -14,7 +14,7 @@ use tokio::sync::mpsc::unbounded_channel;
 use tokio::task::{LocalSet, spawn_local};
 
 use super::made::IdlePart;
-use super::{FAULTS_MAX, Fault, Known, Made, Order};
+use super::{BenchmarkOrder, FAULTS_MAX, Made, SharedFacts, WorkerFault};
 use crate::bus::{Bus, Inbox};
 use crate::nats::join_here;
 use crate::protocol::{Hello, News};
@@ -31,18 +31,18 @@ const IDS_APART: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// What all of them know.
 pub(super) struct Shared {
-    order: Order,
-    known: Known,
+    order: BenchmarkOrder,
+    known: SharedFacts,
     /// Starts that they would have made, the times that they would have seen, and what went wrong, all in one place.
     made: Cell<u64>,
     times: RefCell<Distribution>,
     fault_count: Cell<usize>,
-    faults: RefCell<Vec<Fault>>,
+    faults: RefCell<Vec<WorkerFault>>,
     coming: Semaphore,
 }
 
 impl Shared {
-    pub(super) fn new(order: &Order, known: Known) -> Self {
+    pub(super) fn new(order: &BenchmarkOrder, known: SharedFacts) -> Self {
         Self {
             order: order.clone(),
             known,
@@ -54,7 +54,7 @@ impl Shared {
         }
     }
 
-    fn fault(&self, fault: Fault) {
+    fn fault(&self, fault: WorkerFault) {
         self.known.has_fault.store(true, Ordering::Relaxed);
         self.fault_count.set(self.fault_count.get() + 1);
         let mut faults = self.faults.borrow_mut();
@@ -99,7 +99,7 @@ async fn one(number: u64, shared: Rc<Shared>) {
     };
     let (mut bus, served) = match joined {
         Ok(joined) => joined,
-        Err(error) => return shared.fault(Fault::Bus(Arc::new(error))),
+        Err(error) => return shared.fault(WorkerFault::Bus(Arc::new(error))),
     };
     spawn_local(served);
     shared.known.there.fetch_add(1, Ordering::Relaxed);
@@ -109,7 +109,7 @@ async fn one(number: u64, shared: Rc<Shared>) {
         acts(&mut worker, &mut parts, &shared, now);
         tells(&mut worker, &mut parts, &shared, now);
         if std::mem::replace(&mut incarnation, worker.incarnation()) != worker.incarnation() && !parts.is_empty() {
-            shared.fault(Fault::GivenUp);
+            shared.fault(WorkerFault::GivenUp);
         }
         asks(&mut worker, &mut *bus);
         let next = parts.iter().map(IdlePart::next_at).min().unwrap_or(Nanos::NEVER);

@@ -26,7 +26,8 @@ pub(super) fn run_order(plan: &Plan, supplies: &DataSources, packet: Bytes) -> R
         Load::Closed { shape: UserShape::Rendezvous, .. } => true,
         Load::Closed { requests, .. } | Load::Open { requests, .. } => requests.is_some(),
     };
-    let counts = plan.scenarios.iter().any(|scenario| is_counted(&scenario.load) || scenario.iterations_per_user.is_some());
+    let counts =
+        plan.scenarios.iter().any(|scenario| is_counted(&scenario.load) || scenario.iterations_per_user.is_some());
     let is_unique = supplies.feeds.iter().any(|feed| feed.spec().share == Share::Unique);
     // Those who get a part of a load with a warm-up, or at random, pass over rows that others may have had.
     let jumps = |one: &Scenario| match one.load {

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use pacing::{Nanos, SLOT_COUNT};
 
-use super::{MEMBERS_MAX, Member, BarrierRelease, Phase, RunIntent, SlotGrant, State, TENURES_MAX, WorkerId, can_be, read};
+use super::{
+    BarrierRelease, MEMBERS_MAX, Member, Phase, RunIntent, SlotGrant, State, TENURES_MAX, WorkerId, can_be, read,
+};
 
 /// The numbers of a member, and of all others, in what it sees.
 const OWN: u16 = 0;

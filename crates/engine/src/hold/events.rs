@@ -6,7 +6,7 @@ use pacing::Nanos;
 use plan::Protocol;
 use wire::connection::{ConnectionEvent, Head, ProtocolConnection};
 
-use super::job::Job;
+use super::job::HoldConfig;
 use super::world::{HoldRuntime, Phase};
 use crate::faults;
 use crate::talk::Expects;
@@ -311,7 +311,7 @@ enum LineEvent {
 }
 
 impl LineEvent {
-    fn of(said: &ConnectionEvent<'_>, job: &Job) -> Self {
+    fn of(said: &ConnectionEvent<'_>, job: &HoldConfig) -> Self {
         match said {
             ConnectionEvent::NeedMore => Self::NeedMore,
             ConnectionEvent::Ready => Self::Ready,

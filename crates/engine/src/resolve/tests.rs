@@ -91,7 +91,10 @@ fn nobody_is_loaded_by_mistake() {
             of_flags(&Flags { connect_to: list("::site.example:80"), ..flags("http://127.0.0.1/") }),
         ),
         ("--connect-to", of_flags(&Flags { connect_to: list("::93.184.216.34:80"), ..flags("http://127.0.0.1/") })),
-        ("--connect-addresses", of_flags(&Flags { to: some("127.0.0.1:80,93.184.216.34:80"), ..flags("http://127.0.0.1/") })),
+        (
+            "--connect-addresses",
+            of_flags(&Flags { to: some("127.0.0.1:80,93.184.216.34:80"), ..flags("http://127.0.0.1/") }),
+        ),
         ("TLS", of_flags(&flags("https://site.example/"))),
         ("WebSocket", of_flags(&flags("wss://site.example/"))),
         ("TCP", of_flags(&Flags { data: some("x"), no_response: true, ..flags("tcp://site.example:9") })),

@@ -18,7 +18,7 @@ use super::aggregator::{LoadAggregator, Update, Where};
 use super::remote_backend::{AGO_MAX, PartMessage, RemoteBackend, RemoteRun, RunReporter};
 use super::totals::paused_of_all;
 use super::{Interval, KeptInterval, Partition, RunError, RunOptions, RunResult, divide, judged};
-use crate::barriers::{Barriers, BarrierStats};
+use crate::barriers::{BarrierStats, Barriers};
 use crate::control::{Changes, Control, StopHandle};
 use crate::data_sources::{SharedData, UsedUp};
 use crate::error::BackendFault;

@@ -13,10 +13,10 @@ use pacing::change::{Change, ChangeKind};
 use plan::Plan;
 
 use super::aggregator::{LoadAggregator, Update, Where};
-use super::divide::{casts, changes_of, barriers_of, scenarios_of};
+use super::divide::{barriers_of, casts, changes_of, scenarios_of};
 use super::totals::paused_of_all;
 use super::{Finished, Interval, Partition, RunError, RunResult, judged};
-use crate::barriers::{Barriers, BarrierStats};
+use crate::barriers::{BarrierStats, Barriers};
 use crate::control::{Control, Refused, StopHandle};
 use crate::data_sources::{DataSources, SharedData, UsedUp};
 use crate::run_loop::Aggregator;

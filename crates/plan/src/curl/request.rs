@@ -72,8 +72,8 @@ impl Command {
     ) -> Result<Sending, PlanError> {
         let text = body::text("--url", url, line)?;
         let mut url = CurlUrl::parse(&text, self.path_as_is, self.globoff).map_err(|error| match error {
-            curl_url::Fault::Glob => at(line, CurlFault::Glob { url: crate::masked_url(&text) }),
-            curl_url::Fault::Plan(error) => error.at_line(line),
+            curl_url::CurlUrlFault::Glob => at(line, CurlFault::Glob { url: crate::masked_url(&text) }),
+            curl_url::CurlUrlFault::Plan(error) => error.at_line(line),
         })?;
         let mut queries = self.queries.clone();
         if let (true, Content::Data(data)) = (self.gets, &self.content) {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Body, CallOptions, Draft, MessagingOptions, TIMEOUT_DEFAULT, flag_of};
-use crate::curl_url::{CurlUrl, Fault};
+use crate::curl_url::{CurlUrl, CurlUrlFault};
 use crate::header::is_token;
 use crate::redirect::{Content, Field};
 use crate::text::{MILLI, check_span};
@@ -86,8 +86,8 @@ impl Draft {
             _ => Field::Plain(name, value),
         }));
         let curl_url = CurlUrl::parse(address.url.as_str(), true, true).map_err(|fault| match fault {
-            Fault::Plan(error) => error,
-            Fault::Glob => PlanError::Url { url: String::new(), reason: String::new() },
+            CurlUrlFault::Plan(error) => error,
+            CurlUrlFault::Glob => PlanError::Url { url: String::new(), reason: String::new() },
         })?;
         let is_http10 = self.connection.version == Some(Version::Http10);
         Ok(Form {

@@ -80,7 +80,9 @@ impl Draft {
             response != ResponseEnd::None && message.as_ref().is_none_or(|message| message.kind != MessageKind::Ping);
         if let Some(one) = self.responses.of_content().filter(|_| !has_content) {
             return Err(match self.request.talk.end {
-                Some(ResponseEnd::None) => PlanError::Conflict { one, other: "--no-response", remedy: Remedy::NoAnswer },
+                Some(ResponseEnd::None) => {
+                    PlanError::Conflict { one, other: "--no-response", remedy: Remedy::NoAnswer }
+                }
                 _ => PlanError::Needs { flag: one, needed: Need::Answered },
             });
         }
@@ -155,11 +157,7 @@ impl Draft {
             (true, Some(kind), _) => kind,
         };
         let Some(bytes) = bytes.or((kind == MessageKind::Ping).then(Vec::new)) else {
-            return if is_ws {
-                Err(PlanError::Needs { flag: "--ws-type", needed: Need::Data })
-            } else {
-                Ok(None)
-            };
+            return if is_ws { Err(PlanError::Needs { flag: "--ws-type", needed: Need::Data }) } else { Ok(None) };
         };
         match kind {
             MessageKind::Text if std::str::from_utf8(&bytes).is_err() => Err(PlanError::TextNotUtf8),

@@ -67,7 +67,8 @@ fn said(error: &PlanError, language: Language) -> String {
             "没有要发送的内容；请用 -d 或 --data-bytes 给出消息（或：onrush hold --receive-only）".to_owned()
         }
         PlanError::NoAnswerEnd => {
-            "没有说明应答到哪里结束；请加上 --until '\\n'、--read-bytes N、--length-prefix 4 或 --no-response".to_owned()
+            "没有说明应答到哪里结束；请加上 --until '\\n'、--read-bytes N、--length-prefix 4 或 --no-response"
+                .to_owned()
         }
         PlanError::Until { value, most } => {
             format!("--until 需要 1 到 {most} 个字节，如 '\\n' 或 '\\x00'，而不是 '{value}'")

@@ -44,7 +44,9 @@ fn team_fault(fault: &BackendFault) -> String {
             format!("工作进程 {worker} 的 onrush 版本是 {theirs}，此处是 {ours}；请在所有机器上使用同一版本")
         }
         BackendFault::Target { worker, target, allowed } => {
-            format!("工作进程 {worker} 不允许压测 {target}，只允许 {allowed}；如需允许，请用 --allow-host {target} 启动它")
+            format!(
+                "工作进程 {worker} 不允许压测 {target}，只允许 {allowed}；如需允许，请用 --allow-host {target} 启动它"
+            )
         }
         BackendFault::Plan { worker, reason } => {
             format!("工作进程 {worker} 无法使用该计划：{}；请在所有机器上使用同一版本，然后重试", in_chinese(reason))

@@ -6,7 +6,7 @@ use metrics::Measure;
 use crate::format::{percent, rate};
 use crate::page::{Page, marked};
 use crate::screen::Paint;
-use crate::{Language, budget, barriers, rows, verdict, workers};
+use crate::{Language, barriers, budget, rows, verdict, workers};
 
 impl Page {
     /// Verdict and thresholds, the rate, the success, and three times.

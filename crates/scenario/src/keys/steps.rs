@@ -23,7 +23,8 @@ const MULTIPART: Field = field(
     "带文件的表单：{字段: 文本, 文件字段: {file: 路径}}",
 );
 const WITH_THINK: Field = field("with_think", Kind::Switch, "Pauses are part of its time", "把停顿计入耗时");
-const MOST: Field = field("max_rounds", Kind::Count, "After so many rounds the step fails", "最多循环次数，达到后步骤失败");
+const MOST: Field =
+    field("max_rounds", Kind::Count, "After so many rounds the step fails", "最多循环次数，达到后步骤失败");
 const STEPS_FIELD: Field = field("steps", Kind::Steps, "What is done, one after the other", "依次执行的步骤");
 
 macro_rules! request {
@@ -274,7 +275,11 @@ const OTHERS: [Object; 15] = [
             STEPS_FIELD.needed(),
         ]
     ),
-    step!("barrier", "barrier 步骤", &[field("barrier", Kind::Object(&MEET), "Wait for other users", "等待其他用户").needed()]),
+    step!(
+        "barrier",
+        "barrier 步骤",
+        &[field("barrier", Kind::Object(&MEET), "Wait for other users", "等待其他用户").needed()]
+    ),
 ];
 
 /// Any step, where nobody knows yet which.

@@ -200,7 +200,12 @@ pub(crate) const DEFAULTS: Object = Object {
             "连接本机套接字，同 --unix-socket",
         ),
         field("source_ip", Kind::Text, "Addresses of ours, as --source-ip", "本机地址，同 --source-ip"),
-        field("connect_addresses", Kind::Text, "Addresses and ports to connect to, as --connect-addresses", "要连接的地址和端口，同 --connect-addresses"),
+        field(
+            "connect_addresses",
+            Kind::Text,
+            "Addresses and ports to connect to, as --connect-addresses",
+            "要连接的地址和端口，同 --connect-addresses",
+        ),
         field(
             "proto",
             Kind::OneOrMore(&Kind::Text),

@@ -1,6 +1,6 @@
 //! Steps of a file become nodes of a program, and the steps of a plan that these ask for.
 
-use plan::{Choice, Barrier, Node, Step as PlanStep, Target, Transaction};
+use plan::{Barrier, Choice, Node, Step as PlanStep, Target, Transaction};
 
 use super::DynamicParts;
 use super::barriers::Barriers;

@@ -48,8 +48,9 @@ fn set(reader: &mut Reader<'_>, name: Name, node: &Node) -> Read<DataSet> {
         reader.word(node, &words)
     });
     let separator = fields.get("separator").and_then(|node| separator(reader, node));
-    let pick =
-        fields.get("order").and_then(|node| reader.word(node, &[("sequential", RowPick::Next), ("random", RowPick::Random)]));
+    let pick = fields
+        .get("order")
+        .and_then(|node| reader.word(node, &[("sequential", RowPick::Next), ("random", RowPick::Random)]));
     let shares = [("split", RowShare::Split), ("copy", RowShare::Copy), ("unique", RowShare::Unique)];
     let share = fields.get("sharing").and_then(|node| reader.word(node, &shares));
     let at_end =

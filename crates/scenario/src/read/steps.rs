@@ -3,7 +3,7 @@
 use plan::{DEPTH_MAX, OnFailure};
 
 use super::{actions, requests, talks};
-use crate::diagnostic::{Fault, Given, SyntaxFault, Things, Wanted};
+use crate::diagnostic::{Fault, FoundInstead, SyntaxFault, Things, Wanted};
 use crate::file::{Action, Step};
 use crate::keys::{Object, STEPS, verb_of};
 use crate::reader::{Fields, Read, Reader, meant};
@@ -37,7 +37,9 @@ fn step(reader: &mut Reader<'_>, node: &Node) -> Read<Step> {
     let verb = verb(reader, node, pairs)?;
     let mut fields = Fields::open(reader, node, verb_of(verb)?)?;
     let (name, failure) = match verb {
-        "think" | "choose" | "shuffle" | "if" | "until" | "while" | "repeat" | "transaction" | "barrier" => (None, None),
+        "think" | "choose" | "shuffle" | "if" | "until" | "while" | "repeat" | "transaction" | "barrier" => {
+            (None, None)
+        }
         "parallel" => (None, fields.get("on_failure")),
         _ => (fields.get("name"), fields.get("on_failure")),
     };
@@ -133,7 +135,7 @@ pub(super) fn on_failure(reader: &mut Reader<'_>, node: &Node) -> Read<OnFailure
         "next_iteration" => Some(OnFailure::Next),
         "continue" => Some(OnFailure::GoOn),
         "stop" => Some(OnFailure::Stop),
-        _ => reader.tell(node.at, Fault::Wrong { wanted: Wanted::OnFailure, given: Given::text(text) }),
+        _ => reader.tell(node.at, Fault::Wrong { wanted: Wanted::OnFailure, given: FoundInstead::text(text) }),
     }
 }
 

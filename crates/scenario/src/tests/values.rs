@@ -139,8 +139,9 @@ fn slots_know_their_place_in_the_file() {
 
 #[test]
 fn a_variable_comes_before_a_function_of_its_name() {
-    let steps =
-        steps("[{get: /, extract: {uuid: json $.id}}, {get: \"/${uuid}\"}, {get: \"/${uuid()}\"}, {get: \"/${name}\"}]");
+    let steps = steps(
+        "[{get: /, extract: {uuid: json $.id}}, {get: \"/${uuid}\"}, {get: \"/${uuid()}\"}, {get: \"/${name}\"}]",
+    );
     let filling = |step: usize| request(&steps[step]).url.slots().next().expect("a slot").filling.clone();
     assert_eq!(filling(1), Filling::Name("uuid".to_owned()));
     assert_eq!(filling(2), Filling::Call(Function::Uuid, Vec::new()));

@@ -4,7 +4,7 @@ fn name(text: &str) -> GateName {
     GateName::parse(text).expect("a name")
 }
 
-fn wait(gates: &Gates, text: &str) -> Waiting {
+fn wait(gates: &Gates, text: &str) -> GateWaiter {
     match gates.enter(name(text)) {
         Entry::Waits(waiting) => waiting,
         other => panic!("{text}: {other:?}"),
@@ -46,7 +46,7 @@ fn who_waits_is_counted_until_the_gate_opens_or_the_request_is_gone() {
 #[test]
 fn gates_are_bounded_and_those_that_nobody_needs_give_way() {
     let gates = Gates::default();
-    let mut waiting: Vec<Waiting> = (0..GATES_MAX).map(|number| wait(&gates, &number.to_string())).collect();
+    let mut waiting: Vec<GateWaiter> = (0..GATES_MAX).map(|number| wait(&gates, &number.to_string())).collect();
     assert!(matches!(gates.enter(name("more")), Entry::NoRoom));
     assert_eq!(gates.open(name("more")), None);
     // The known ones go on.

@@ -1,6 +1,6 @@
 //! The answer to a call as a machine: its head, its messages, and the status that it ends with.
 
-use super::{Messages, Piece, Status, is_content_type};
+use super::{MessagePiece, Messages, Status, is_content_type};
 use crate::hpack::FieldList;
 
 /// What is wrong with an answer. The first fault is the one that counts.
@@ -43,7 +43,7 @@ pub enum Fault {
 
 /// Why a call has no status of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wrong {
+pub enum StatusError {
     /// HTTP says how it ended.
     Http,
     /// The answer breaks the rules.
@@ -128,16 +128,16 @@ impl Response {
     }
 
     /// Understands the front of `input`, as long as nothing was wrong: how many bytes, and what they meant. Call it again until it says
-    /// [`Piece::NeedMore`]. `is_read`: somebody wants to see what messages hold.
+    /// [`MessagePiece::NeedMore`]. `is_read`: somebody wants to see what messages hold.
     ///
     /// # Errors
     /// The answer breaks the rules, which is remembered.
     #[inline]
-    pub fn handle<'a>(&mut self, input: &'a [u8], is_read: bool) -> Result<(usize, Piece<'a>), Fault> {
+    pub fn handle<'a>(&mut self, input: &'a [u8], is_read: bool) -> Result<(usize, MessagePiece<'a>), Fault> {
         let handled = self.reader.handle(input).map_err(|_| Fault::Flag);
         let checked = handled.and_then(|(taken, piece)| match piece {
-            Piece::Begun { is_compressed: true, .. } => self.may_be_compressed(is_read).map(|()| (taken, piece)),
-            Piece::End => {
+            MessagePiece::Begun { is_compressed: true, .. } => self.may_be_compressed(is_read).map(|()| (taken, piece)),
+            MessagePiece::End => {
                 self.received += 1;
                 Ok((taken, piece))
             }
@@ -171,21 +171,23 @@ impl Response {
     ///
     /// # Errors
     /// It has none, or what came before does not go with it.
-    pub fn ending(&self, http_status: u16, responses_stream: bool) -> Result<Status, Wrong> {
+    pub fn ending(&self, http_status: u16, responses_stream: bool) -> Result<Status, StatusError> {
         let reported = if let StatusFields::Status(status) = self.status { Some(status) } else { None };
         // Who says how it ended is believed, but not that something else is a good answer.
         let Some(status) = reported.filter(|status| *status != Status::OK || self.is_grpc) else {
             return Err(match self.status {
-                StatusFields::Nonsense => Wrong::Fault(Fault::BadStatus),
-                _ if http_status != 200 => Wrong::Http,
-                _ if !self.is_grpc => Wrong::Fault(Fault::ContentType),
-                _ => Wrong::Fault(self.fault.unwrap_or(Fault::NoStatus)),
+                StatusFields::Nonsense => StatusError::Fault(Fault::BadStatus),
+                _ if http_status != 200 => StatusError::Http,
+                _ if !self.is_grpc => StatusError::Fault(Fault::ContentType),
+                _ => StatusError::Fault(self.fault.unwrap_or(Fault::NoStatus)),
             });
         };
         match self.fault {
-            Some(fault) => Err(Wrong::Fault(fault)),
-            None if self.is_grpc && !self.reader.is_between() => Err(Wrong::Fault(Fault::Cut)),
-            None if status == Status::OK && !responses_stream && self.received != 1 => Err(Wrong::Fault(Fault::Count)),
+            Some(fault) => Err(StatusError::Fault(fault)),
+            None if self.is_grpc && !self.reader.is_between() => Err(StatusError::Fault(Fault::Cut)),
+            None if status == Status::OK && !responses_stream && self.received != 1 => {
+                Err(StatusError::Fault(Fault::Count))
+            }
             None => Ok(status),
         }
     }

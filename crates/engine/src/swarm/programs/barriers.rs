@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use metrics::{Class, Measure, SeriesId};
 use pacing::Nanos;
-use plan::{Flags, Barrier, Node, OnFailure, Plan, Program, Think, UserShape, UserStage};
+use plan::{Barrier, Flags, Node, OnFailure, Plan, Program, Think, UserShape, UserStage};
 
 use super::{answered, ask, fixed, or, plan, played, rate, users};
 use crate::BarrierStats;
-use crate::swarm::history::{History, Setting};
+use crate::swarm::history::{History, Setup};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -23,7 +23,7 @@ fn barrier(users: u64, within: Option<u64>) -> Barrier {
 
 fn run(mut plan: Plan, barriers: Vec<Barrier>, threads: usize) -> History {
     plan.barriers = barriers;
-    played(Setting { plan, threads, ..Setting::calm(11) })
+    played(Setup { plan, threads, ..Setup::calm(11) })
 }
 
 fn met(users: u64, full: u64, by_time: u64, short: u64) -> Vec<BarrierStats> {
@@ -126,7 +126,8 @@ fn nobody_waits_for_those_that_cannot_come() {
         assert_eq!(history.met[0].full, 0, "{threads}");
         assert!(history.met[0].short >= 3 && history.wall < Nanos(SECOND), "{threads}: {:?}", history.met);
         // A user that leaves for good is waited for no longer.
-        let leaves: (&[&str], Vec<Node>) = (&["/status/500"], vec![fixed(300), or(0, OnFailure::Stop), Node::Barrier(0)]);
+        let leaves: (&[&str], Vec<Node>) =
+            (&["/status/500"], vec![fixed(300), or(0, OnFailure::Stop), Node::Barrier(0)]);
         let stays: (&[&str], Vec<Node>) = (&["/"], vec![Node::Barrier(0), ask(0)]);
         let mut plan = plan(&[stays, leaves], users(3, 3));
         plan.scenarios[1].load = closed(1, None);

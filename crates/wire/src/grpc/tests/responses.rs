@@ -48,7 +48,7 @@ struct Case {
     end: Fields,
     http_status: u16,
     responses_stream: bool,
-    ending: Result<Status, Wrong>,
+    ending: Result<Status, StatusError>,
 }
 
 const GOOD: Case = Case {
@@ -61,11 +61,11 @@ const GOOD: Case = Case {
     ending: Ok(Status::OK),
 };
 
-fn wrong(fault: Fault) -> Result<Status, Wrong> {
-    Err(Wrong::Fault(fault))
+fn wrong(fault: Fault) -> Result<Status, StatusError> {
+    Err(StatusError::Fault(fault))
 }
 
-fn ending(case: &Case, pieces: &[&[u8]], is_read: bool) -> (Result<Status, Wrong>, u64, Vec<u8>) {
+fn ending(case: &Case, pieces: &[&[u8]], is_read: bool) -> (Result<Status, StatusError>, u64, Vec<u8>) {
     let (mut response, mut kept) = (Response::default(), Vec::new());
     response.head(&list(case.head), b"identity, gzip,br");
     for piece in pieces {
@@ -76,9 +76,9 @@ fn ending(case: &Case, pieces: &[&[u8]], is_read: bool) -> (Result<Status, Wrong
         {
             rest = &rest[taken..];
             match what {
-                Piece::NeedMore => break,
-                Piece::Bytes(bytes) => kept.extend_from_slice(bytes),
-                Piece::Begun { .. } | Piece::End => {}
+                MessagePiece::NeedMore => break,
+                MessagePiece::Bytes(bytes) => kept.extend_from_slice(bytes),
+                MessagePiece::Begun { .. } | MessagePiece::End => {}
             }
         }
     }
@@ -128,7 +128,7 @@ fn an_response_ends_with_its_status_or_with_what_is_wrong_with_it() {
         ),
         (
             "a status of HTTP",
-            Case { head: HTML, end: &[("a", "b")], http_status: 503, ending: Err(Wrong::Http), ..GOOD },
+            Case { head: HTML, end: &[("a", "b")], http_status: 503, ending: Err(StatusError::Http), ..GOOD },
         ),
         ("compressed as agreed", Case { head: GZIP, messages: &[(true, b"zipped")], ..GOOD }),
         ("compressed unasked", Case { messages: &[(true, b"zipped")], ending: wrong(Fault::Encoding), ..GOOD }),
