@@ -17,7 +17,7 @@ use rustix::io::Errno;
 use table::{Kind, Slot, write};
 
 use crate::nap::Nap;
-use crate::pending::Pending;
+use crate::pending::PendingSockets;
 use crate::table::SocketTable;
 use crate::timer::Timer;
 use crate::{
@@ -222,7 +222,7 @@ impl Sockets for PollSockets {
 
     fn send(&mut self, socket: Socket, bytes: Outgoing) {
         let Some(slot) = self.table.find(socket) else { return };
-        let pending = Pending::new(bytes);
+        let pending = PendingSockets::new(bytes);
         let must_queue = slot.kind == Kind::Connecting || slot.has_queue();
         if must_queue || slot.send_error.is_some() {
             slot.queue().push_back(pending);

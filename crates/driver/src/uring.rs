@@ -29,7 +29,7 @@ use pacing::Nanos;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
 use crate::nap::Nap;
-use crate::pending::Pending;
+use crate::pending::PendingSockets;
 use crate::table::SocketTable;
 use crate::timer::Timer;
 use crate::{Clock, Driver, Event, OpenOptions, Peer, Socket, Sockets, Waker};
@@ -76,7 +76,7 @@ pub struct UringSockets {
     /// Addresses of peers as the kernel reads them, while a submission may point at them.
     peers: Vec<(Peer, Box<address::Address>)>,
     /// What the kernel may still read for sockets that are closed, by user data.
-    orphans: HashMap<u64, Pending>,
+    orphans: HashMap<u64, PendingSockets>,
     /// What sockets with nothing on their way gave back.
     #[expect(clippy::vec_box, reason = "a box moves between here and a socket")]
     spare: Vec<Box<More>>,

@@ -418,7 +418,7 @@ impl<'a> Asker<'a> {
         while let Some(question) = questions.pop() {
             for response in self.ask(&question)? {
                 match response.said {
-                    Some(ReflectionBody::Files(found)) => files.extend(found.files),
+                    Some(ReflectionBody::DescriptorFiles(found)) => files.extend(found.files),
                     Some(ReflectionBody::Error(refusal)) if refusal.error_code == Status::NOT_FOUND.index() as i32 => {
                         let Question::FileContainingSymbol(symbol) = question else {
                             return Err(self.refusal(refusal.error_code, refusal.error_message));

@@ -61,12 +61,12 @@ struct ScrapePage {
     was_read: bool,
 }
 
-struct Shared {
+struct ScrapeShared {
     page: Mutex<ScrapePage>,
     wake: Condvar,
 }
 
-impl Shared {
+impl ScrapeShared {
     fn lock(&self) -> MutexGuard<'_, ScrapePage> {
         self.page.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -74,7 +74,7 @@ impl Shared {
 
 /// A page that is shown.
 pub(crate) struct Scrape {
-    shared: Arc<Shared>,
+    shared: Arc<ScrapeShared>,
     address: SocketAddr,
     leave: Option<tokio::sync::oneshot::Sender<()>>,
     thread: Option<std::thread::JoinHandle<()>>,
@@ -93,7 +93,7 @@ impl Scrape {
             reads: 0,
             was_read: false,
         };
-        let shared = Arc::new(Shared { page: Mutex::new(page), wake: Condvar::new() });
+        let shared = Arc::new(ScrapeShared { page: Mutex::new(page), wake: Condvar::new() });
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
         let (leave, left) = tokio::sync::oneshot::channel();
         let far = shared.clone();
@@ -141,7 +141,7 @@ impl Scrape {
     }
 }
 
-async fn serve(listener: TcpListener, shared: Arc<Shared>, left: tokio::sync::oneshot::Receiver<()>) {
+async fn serve(listener: TcpListener, shared: Arc<ScrapeShared>, left: tokio::sync::oneshot::Receiver<()>) {
     let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
     let router = Router::new()
         .route("/metrics", get(metrics))
@@ -165,7 +165,7 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>, left: tokio::sync::on
     let _ = tokio::time::timeout(LEAVE_WAIT_MAX, server).await;
 }
 
-async fn metrics(State(shared): State<Arc<Shared>>, headers: HeaderMap) -> impl IntoResponse {
+async fn metrics(State(shared): State<Arc<ScrapeShared>>, headers: HeaderMap) -> impl IntoResponse {
     let accept = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
     let format = format_of(&accept.collect::<Vec<_>>().join(","));
     let (reported, made, is_last) = {

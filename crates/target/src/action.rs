@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use pacing::Nanos;
 
-use crate::gates::{Entry, GateAction, GateName, GateWaiter};
+use crate::gates::{GateAction, GateEntry, GateName, GateWaiter};
 use crate::respond::{self, Kind};
 use crate::routes::{REDIRECTS, Route};
 use crate::shop::{self, Method, Reply, ShopRequest};
@@ -137,9 +137,9 @@ impl Action {
         }
         match action {
             GateAction::Pass => match tools.gates().enter(name) {
-                Entry::IsOpen => Self::text(200, b""),
-                Entry::Waits(waiting) => Self::Wait(waiting),
-                Entry::NoRoom => no_room(),
+                GateEntry::IsOpen => Self::text(200, b""),
+                GateEntry::Waits(waiting) => Self::Wait(waiting),
+                GateEntry::NoRoom => no_room(),
             },
             GateAction::Open => match tools.gates().open(name) {
                 Some(waited) => {

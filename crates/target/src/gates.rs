@@ -73,7 +73,7 @@ impl Drop for GateWaiter {
 
 /// What becomes of a request for a gate.
 #[derive(Debug)]
-pub(crate) enum Entry {
+pub(crate) enum GateEntry {
     IsOpen,
     Waits(GateWaiter),
     /// The server knows [`GATES_MAX`] others.
@@ -89,11 +89,11 @@ pub(crate) struct Gates {
 
 impl Gates {
     /// Somebody comes to a gate.
-    pub(crate) fn enter(&self, name: GateName) -> Entry {
+    pub(crate) fn enter(&self, name: GateName) -> GateEntry {
         match gate_of(&mut self.lock(), name) {
-            Some(gate) if gate.is_open.load(Ordering::Relaxed) => Entry::IsOpen,
-            Some(gate) => Entry::Waits(GateWaiter::new(gate)),
-            None => Entry::NoRoom,
+            Some(gate) if gate.is_open.load(Ordering::Relaxed) => GateEntry::IsOpen,
+            Some(gate) => GateEntry::Waits(GateWaiter::new(gate)),
+            None => GateEntry::NoRoom,
         }
     }
 

@@ -17,9 +17,9 @@ const VERSION: u32 = 1;
 
 /// Where runs are told and read; all copies are the same.
 #[derive(Clone)]
-pub struct Hub(Arc<Shared>);
+pub struct Hub(Arc<HubShared>);
 
-struct Shared {
+struct HubShared {
     offer: Offer,
     state: Mutex<State>,
 }
@@ -59,7 +59,7 @@ impl Hub {
     }
 
     pub(crate) fn new(offer: Offer) -> Self {
-        Self(Arc::new(Shared { offer, state: Mutex::default() }))
+        Self(Arc::new(HubShared { offer, state: Mutex::default() }))
     }
 
     pub(crate) fn offer(&self) -> &Offer {

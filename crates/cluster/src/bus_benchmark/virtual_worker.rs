@@ -30,7 +30,7 @@ const LOOKS_WHETHER_OVER: Duration = Duration::from_millis(20);
 const IDS_APART: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// What all of them know.
-pub(super) struct Shared {
+pub(super) struct WorkerShared {
     order: BenchmarkOrder,
     known: SharedFacts,
     /// Starts that they would have made, the times that they would have seen, and what went wrong, all in one place.
@@ -41,7 +41,7 @@ pub(super) struct Shared {
     coming: Semaphore,
 }
 
-impl Shared {
+impl WorkerShared {
     pub(super) fn new(order: &BenchmarkOrder, known: SharedFacts) -> Self {
         Self {
             order: order.clone(),
@@ -69,7 +69,7 @@ impl Shared {
 }
 
 /// All of them, until it is over.
-pub(super) fn all(count: u64, shared: Shared, runtime: &Runtime) -> Made {
+pub(super) fn all(count: u64, shared: WorkerShared, runtime: &Runtime) -> Made {
     let shared = Rc::new(shared);
     LocalSet::new().block_on(runtime, async {
         (0..count).for_each(|number| drop(spawn_local(one(number, shared.clone()))));
@@ -85,7 +85,7 @@ pub(super) fn all(count: u64, shared: Shared, runtime: &Runtime) -> Made {
     }
 }
 
-async fn one(number: u64, shared: Rc<Shared>) {
+async fn one(number: u64, shared: Rc<WorkerShared>) {
     let id = (number + 1).wrapping_mul(IDS_APART) ^ shared.order.who;
     let clock = shared.known.clock;
     let hello = Hello::new(id, format!("virtual-{number:05}"), shared.order.version.clone(), 1);
@@ -123,7 +123,7 @@ async fn one(number: u64, shared: Rc<Shared>) {
     }
 }
 
-fn acts(worker: &mut Worker, parts: &mut Vec<IdlePart>, shared: &Shared, now: Nanos) {
+fn acts(worker: &mut Worker, parts: &mut Vec<IdlePart>, shared: &WorkerShared, now: Nanos) {
     while let Some(act) = worker.next_act() {
         match act {
             Act::Prepare { run, .. } => worker.prepared(run, Ok(Nanos::ZERO), now),
@@ -142,7 +142,7 @@ fn acts(worker: &mut Worker, parts: &mut Vec<IdlePart>, shared: &Shared, now: Na
     }
 }
 
-fn tells(worker: &mut Worker, parts: &mut [IdlePart], shared: &Shared, now: Nanos) {
+fn tells(worker: &mut Worker, parts: &mut [IdlePart], shared: &WorkerShared, now: Nanos) {
     let seconds = shared.order.seconds;
     for part in parts.iter_mut().filter(|part| !part.is_over) {
         while !part.is_reported(seconds) && now >= part.next_at() {

@@ -13,7 +13,7 @@ use pacing::{Nanos, Random};
 
 use super::stream::{End, Owner};
 use super::{Faults, Host};
-use crate::pending::Pending;
+use crate::pending::PendingSockets;
 use crate::table::SocketTable;
 use crate::{Left, ListenOptions, Outgoing, Socket, SocketError, Template};
 use transport::Happening;
@@ -295,7 +295,7 @@ impl Net {
         let Some(slot) = self.slot(host, socket) else { return };
         let kind = slot.kind;
         let (Kind::Connecting(end) | Kind::Stream(end)) = kind else { return };
-        self.ends[end].queue.push_back(Pending::new(bytes));
+        self.ends[end].queue.push_back(PendingSockets::new(bytes));
         if self.ends[end].error.is_some() {
             return self.schedule_read(end);
         }

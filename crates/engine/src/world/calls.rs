@@ -8,7 +8,7 @@ use std::cell::Cell;
 use driver::Socket;
 use metrics::{Counter, Distribution};
 use pacing::Nanos;
-use wire::grpc::{self, Fault, MessagePiece, Response};
+use wire::grpc::{self, MessagePiece, Response, ResponseFault};
 use wire::hpack::FieldList;
 
 pub(super) use self::inspection::Inspection;
@@ -109,7 +109,7 @@ impl ScenarioRuntime {
         while !call.response.is_broken() {
             let (taken, piece) = match call.response.handle(rest, room > 0) {
                 Ok(handled) => handled,
-                Err(Fault::Flag) => {
+                Err(ResponseFault::Flag) => {
                     attempt.record_unread(rest);
                     break;
                 }

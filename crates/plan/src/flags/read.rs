@@ -118,14 +118,14 @@ fn rate(flag: &'static str, text: &Typed) -> Result<Option<u64>, PlanError> {
 }
 
 /// One word of a few.
-fn choice<T: Copy>(flag: &'static str, text: &Typed, words: &[(&str, T)], choices: &'static str) -> Choice<T> {
+fn choice<T: Copy>(flag: &'static str, text: &Typed, words: &[(&str, T)], choices: &'static str) -> FlagChoice<T> {
     read(text, |text| match words.iter().find(|(word, _)| *word == text) {
         Some((_, value)) => Ok(*value),
         None => Err(PlanError::Choice { flag, value: text.to_owned(), choices }),
     })
 }
 
-type Choice<T> = Result<Option<T>, PlanError>;
+type FlagChoice<T> = Result<Option<T>, PlanError>;
 
 /// Two of a few that exclude each other.
 fn at_most_one(given: &[(&'static str, bool)], remedy: Remedy) -> Result<(), PlanError> {

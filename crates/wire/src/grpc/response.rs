@@ -5,7 +5,7 @@ use crate::hpack::FieldList;
 
 /// What is wrong with an answer. The first fault is the one that counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
+pub enum ResponseFault {
     /// A message begins with a flag that is neither 0 nor 1.
     #[error("a message begins with a flag that is neither 0 nor 1")]
     Flag,
@@ -47,7 +47,7 @@ pub enum StatusError {
     /// HTTP says how it ended.
     Http,
     /// The answer breaks the rules.
-    Fault(Fault),
+    ResponseFault(ResponseFault),
 }
 
 /// How the messages of an answer are compressed that say so.
@@ -81,7 +81,7 @@ pub struct Response {
     is_grpc: bool,
     received: u64,
     status: StatusFields,
-    fault: Option<Fault>,
+    fault: Option<ResponseFault>,
 }
 
 impl Response {
@@ -123,7 +123,7 @@ impl Response {
 
     /// Something is wrong that only those see who look into messages.
     #[cold]
-    pub fn blame(&mut self, fault: Fault) {
+    pub fn blame(&mut self, fault: ResponseFault) {
         self.fault.get_or_insert(fault);
     }
 
@@ -133,8 +133,8 @@ impl Response {
     /// # Errors
     /// The answer breaks the rules, which is remembered.
     #[inline]
-    pub fn handle<'a>(&mut self, input: &'a [u8], is_read: bool) -> Result<(usize, MessagePiece<'a>), Fault> {
-        let handled = self.reader.handle(input).map_err(|_| Fault::Flag);
+    pub fn handle<'a>(&mut self, input: &'a [u8], is_read: bool) -> Result<(usize, MessagePiece<'a>), ResponseFault> {
+        let handled = self.reader.handle(input).map_err(|_| ResponseFault::Flag);
         let checked = handled.and_then(|(taken, piece)| match piece {
             MessagePiece::Begun { is_compressed: true, .. } => self.may_be_compressed(is_read).map(|()| (taken, piece)),
             MessagePiece::End => {
@@ -149,12 +149,12 @@ impl Response {
         checked
     }
 
-    fn may_be_compressed(&self, is_read: bool) -> Result<(), Fault> {
+    fn may_be_compressed(&self, is_read: bool) -> Result<(), ResponseFault> {
         match self.encoding {
-            Encoding::None => Err(Fault::Encoding),
-            Encoding::NotOffered => Err(Fault::NotOffered),
+            Encoding::None => Err(ResponseFault::Encoding),
+            Encoding::NotOffered => Err(ResponseFault::NotOffered),
             // Nobody here can read it.
-            Encoding::Foreign if is_read => Err(Fault::Unzip),
+            Encoding::Foreign if is_read => Err(ResponseFault::Unzip),
             Encoding::Foreign | Encoding::Gzip => Ok(()),
         }
     }
@@ -176,17 +176,17 @@ impl Response {
         // Who says how it ended is believed, but not that something else is a good answer.
         let Some(status) = reported.filter(|status| *status != Status::OK || self.is_grpc) else {
             return Err(match self.status {
-                StatusFields::Nonsense => StatusError::Fault(Fault::BadStatus),
+                StatusFields::Nonsense => StatusError::ResponseFault(ResponseFault::BadStatus),
                 _ if http_status != 200 => StatusError::Http,
-                _ if !self.is_grpc => StatusError::Fault(Fault::ContentType),
-                _ => StatusError::Fault(self.fault.unwrap_or(Fault::NoStatus)),
+                _ if !self.is_grpc => StatusError::ResponseFault(ResponseFault::ContentType),
+                _ => StatusError::ResponseFault(self.fault.unwrap_or(ResponseFault::NoStatus)),
             });
         };
         match self.fault {
-            Some(fault) => Err(StatusError::Fault(fault)),
-            None if self.is_grpc && !self.reader.is_between() => Err(StatusError::Fault(Fault::Cut)),
+            Some(fault) => Err(StatusError::ResponseFault(fault)),
+            None if self.is_grpc && !self.reader.is_between() => Err(StatusError::ResponseFault(ResponseFault::Cut)),
             None if status == Status::OK && !responses_stream && self.received != 1 => {
-                Err(StatusError::Fault(Fault::Count))
+                Err(StatusError::ResponseFault(ResponseFault::Count))
             }
             None => Ok(status),
         }

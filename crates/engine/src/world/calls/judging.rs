@@ -21,7 +21,7 @@ impl CallState {
         let responses_stream = step.call.as_ref().is_some_and(|call| call.responses_stream);
         match self.response.ending(http_status, responses_stream) {
             Err(StatusError::Http) => judge_failure(Failure::of_http(http_status), step),
-            Err(StatusError::Fault(fault)) => judge_failure(faults::grpc(fault), step),
+            Err(StatusError::ResponseFault(fault)) => judge_failure(faults::grpc(fault), step),
             Ok(status) if !step.checks.contains_status(status.index() as u16) => {
                 (Outcome::Failed(Failure::GrpcStatus(status.index() as u8)), status)
             }
