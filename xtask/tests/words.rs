@@ -31,8 +31,8 @@ const IDENTIFIERS: [(&str, &str); 22] = [
 
 /// Names that no type has: what they stood for has names of its own now.
 const TYPES: [&str; 22] = [
-    "Afar", "Asked", "Borrowed", "Bygone", "Cast", "Crew", "Depot", "Desk", "Door", "Going", "Hall", "Heard", "Hope", "Kept",
-    "Lookout", "Muster", "Place", "Purse", "Said", "Told", "Whole", "Wish",
+    "Afar", "Asked", "Borrowed", "Bygone", "Cast", "Crew", "Depot", "Desk", "Door", "Going", "Hall", "Heard", "Hope",
+    "Kept", "Lookout", "Muster", "Place", "Purse", "Said", "Told", "Whole", "Wish",
 ];
 
 /// What no text says: comments, messages, help, keys of JSON, and pages.
@@ -50,8 +50,29 @@ const TEXTS: [(&str, &str); 9] = [
 
 /// Names that mean the same everywhere, on the level or in the protocol of their module.
 const CONVENTIONAL: [&str; 23] = [
-    "Client", "Body", "Config", "Connection", "Error", "Event", "Field", "Key", "Kind", "Load", "Message", "Options", "Reader",
-    "Request", "Response", "Row", "Run", "Server", "Session", "State", "Step", "Stream", "Value",
+    "Client",
+    "Body",
+    "Config",
+    "Connection",
+    "Error",
+    "Event",
+    "Field",
+    "Key",
+    "Kind",
+    "Load",
+    "Message",
+    "Options",
+    "Reader",
+    "Request",
+    "Response",
+    "Row",
+    "Run",
+    "Server",
+    "Session",
+    "State",
+    "Step",
+    "Stream",
+    "Value",
 ];
 
 /// The most things that one name of a type stands for.
@@ -134,7 +155,9 @@ fn texts_are_those_of_the_field() {
     let front = front.map(|name| (name.to_owned(), std::fs::read_to_string(root().join(name)).expect("text")));
     for (path, text) in all.into_iter().chain(front) {
         for (number, line) in text.lines().enumerate() {
-            let has = |word: &str| if word == word.to_lowercase() { line.to_lowercase().contains(word) } else { line.contains(word) };
+            let has = |word: &str| {
+                if word == word.to_lowercase() { line.to_lowercase().contains(word) } else { line.contains(word) }
+            };
             for (word, instead) in TEXTS.iter().filter(|(word, _)| has(word)) {
                 wrong.push(format!("{path}:{}: not \"{word}\", but {instead}", number + 1));
             }
@@ -169,6 +192,9 @@ fn a_type_name_stands_for_few_things() {
     assert!(all.len() > 1_000, "{} types", all.len());
     let old: Vec<_> = TYPES.iter().filter_map(|name| all.get_key_value(*name)).collect();
     assert!(old.is_empty(), "{old:#?}");
-    let many: Vec<_> = all.iter().filter(|(name, places)| places.len() > THINGS_MAX && !CONVENTIONAL.contains(&name.as_str())).collect();
+    let many: Vec<_> = all
+        .iter()
+        .filter(|(name, places)| places.len() > THINGS_MAX && !CONVENTIONAL.contains(&name.as_str()))
+        .collect();
     assert!(many.is_empty(), "{many:#?}");
 }

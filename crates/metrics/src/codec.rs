@@ -146,7 +146,9 @@ impl Section {
             Self::DroppedAfter => times::put_section(out, &seen.dropped_after),
             Self::Lag => times::put_section(out, &seen.lag),
             Self::Chains => times::put_section(out, &seen.chains),
-            Self::StallAffected => seen.stall_affected().into_iter().for_each(|stall_affected| times::put_section(out, stall_affected)),
+            Self::StallAffected => {
+                seen.stall_affected().into_iter().for_each(|stall_affected| times::put_section(out, stall_affected))
+            }
             Self::Thread => counts::put_sparse(out, &[seen.stalled_ns, seen.cpu_ns, seen.run_delay_ns]),
             Self::Gauges => times::put_gauges(out, &seen.gauges),
             Self::ServerTexts => samples::put_server_texts(out, &seen.server_texts),

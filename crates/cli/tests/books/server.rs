@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::log::{Books, Did, Exchange, Link};
-use crate::speech::{Received, Protocol, Speech, response};
+use crate::speech::{Protocol, Received, Speech, response};
 
 /// What the server does from some instant on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -68,7 +68,8 @@ fn state() -> State {
 
 fn row(index: u64) -> Record {
     let stall_affected = Nanos::from_millis(1_000 * index);
-    let row = Row { part: 0, number: index, first: index, upto: index, stall_affected, seen: vec![vec![index as u8; 300]] };
+    let row =
+        Row { part: 0, number: index, first: index, upto: index, stall_affected, seen: vec![vec![index as u8; 300]] };
     Record::News { incarnation: 0, index, at: stall_affected, news: News::Row(row) }
 }
 
@@ -177,7 +178,14 @@ fn real_row(index: u64) -> News {
     let mut seen = metrics::Snapshot::default();
     seen.lag.record(index);
     let stall_affected = Nanos::from_millis(1_000 * index);
-    News::Row(Row { part: 0, number: index, first: index, upto: index, stall_affected, seen: snapshots_to_bytes([&seen]) })
+    News::Row(Row {
+        part: 0,
+        number: index,
+        first: index,
+        upto: index,
+        stall_affected,
+        seen: snapshots_to_bytes([&seen]),
+    })
 }
 
 /// How many rows there are, and what they say together.

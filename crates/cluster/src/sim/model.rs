@@ -186,7 +186,10 @@ impl Model {
                 let count = part.counts.remove(&number).unwrap_or(0);
                 let stall_affected = Nanos(number * SECOND).min(if is_over { part.stops_at } else { Nanos::NEVER });
                 let seen = vec![count.to_le_bytes().to_vec()];
-                news.push((part.of, News::Row(Row { part: of, number, first: number, upto: number, stall_affected, seen })));
+                news.push((
+                    part.of,
+                    News::Row(Row { part: of, number, first: number, upto: number, stall_affected, seen }),
+                ));
             }
             part.reported_upto = part.reported_upto.max(upto);
             if is_over {

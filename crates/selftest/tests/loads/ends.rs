@@ -28,10 +28,7 @@ fn loads() -> Vec<(&'static str, Plan)> {
         ("closed", users()),
         ("open", rate()),
         ("open with stages", Flags { stages: text("200:250ms,200:250ms"), duration: None, ..base() }),
-        (
-            "users with stages",
-            Flags { user_stages: text("8:250ms,8:250ms"), duration: None, ..base() },
-        ),
+        ("users with stages", Flags { user_stages: text("8:250ms,8:250ms"), duration: None, ..base() }),
         ("rendezvous", Flags { rendezvous: true, ..users() }),
         ("steps", Flags { url: None, curl: steps(), ..users() }),
         ("open with steps", Flags { url: None, curl: steps(), rate: text("60"), ..base() }),
