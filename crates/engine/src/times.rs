@@ -1,9 +1,9 @@
-//! When a run starts, how its intervals lie, and when it stops by itself.
+//! Times of a run: its start, its intervals, and its planned end.
 
 use pacing::Nanos;
 use plan::{Load, Plan, Scenario};
 
-/// Starts of an open load that had come and not ended, at two instants of its plan.
+/// Starts of an open load that had not ended, at two instants of its plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Backlog {
     /// Halfway through.
@@ -12,10 +12,11 @@ pub(crate) struct Backlog {
     pub(crate) at_end: u64,
 }
 
-/// A last interval that is shorter than this part of one belongs to the one before it: its rates would be those of a moment.
+/// A last interval that is shorter than one part in this many of an interval belongs to the one before it: its rates
+/// would be those of a moment.
 pub(crate) const SLIVER: u64 = 10;
 
-/// When the run starts, and when it stops by itself.
+/// The start of the run, and its planned end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Times {
     pub(crate) started: Nanos,
@@ -23,12 +24,12 @@ pub(crate) struct Times {
     pub(crate) duration: Option<Nanos>,
     pub(crate) grace: Nanos,
     pub(crate) interval: Nanos,
-    /// Of a part that joins a run that goes on: when, counted from the beginning of the measured load.
+    /// For a partition that joins a run in progress: when, counted from the beginning of the measured load.
     pub(crate) joins: Option<Nanos>,
 }
 
 impl Times {
-    /// Of a whole plan: it is over when all of its scenarios are.
+    /// Times of a whole plan: it is over when all of its scenarios are.
     pub(crate) fn of(plan: &Plan, started: Nanos) -> Self {
         let (warmup, grace, interval) = (plan.warmup.into(), plan.grace.into(), plan.interval.into());
         let duration = longest(plan.scenarios.iter().map(duration_of));
@@ -45,23 +46,23 @@ impl Times {
         self.joins.map_or(0, |joins| joins.0 / self.interval.0)
     }
 
-    /// When the warm-up is over.
+    /// End of the warm-up.
     pub(crate) fn measured_from(&self) -> Nanos {
         self.started + self.warmup
     }
 
-    /// When half of the plan's time is over; never without one.
+    /// The middle of the plan's time; never without one.
     pub(crate) fn halfway(&self) -> Nanos {
         self.duration.map_or(Nanos::NEVER, |duration| self.measured_from() + Nanos(duration.0 / 2))
     }
 
-    /// When the plan is over; [`Nanos::NEVER`] when no time ends it.
+    /// End of the plan; [`Nanos::NEVER`] when no time ends it.
     pub(crate) fn planned_end(&self) -> Nanos {
         self.duration.map_or(Nanos::NEVER, |duration| self.measured_from() + duration)
     }
 
-    /// The end of an interval, the first being 1. One that would end with the plan waits a moment for the last answers, instead
-    /// of leaving them to a sliver of an interval behind it.
+    /// The end of an interval, the first being 1. One that would end with the plan waits a moment for the last
+    /// responses, instead of leaving them to a sliver of an interval after it.
     pub(crate) fn end_of(&self, number: u64) -> Nanos {
         let end = self.measured_from() + Nanos(self.interval.0.saturating_mul(number));
         let ends_with_plan =
