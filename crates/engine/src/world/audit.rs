@@ -1,4 +1,4 @@
-//! What would be wrong inside a shard if something was. For tests, between two turns.
+//! Consistency checks of a shard. For tests, between two turns.
 
 use std::collections::HashSet;
 
