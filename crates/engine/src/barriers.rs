@@ -31,7 +31,7 @@ pub(crate) enum BarrierEvent {
     Stuck { received: u64 },
 }
 
-/// Reports an event, in order.
+/// Reporter of events, in their order.
 pub(crate) type Tell = Box<dyn Fn(BarrierEvent) + Send + Sync>;
 
 /// Releases of a barrier that are remembered. A user that missed the oldest one goes on with a later one.
@@ -44,7 +44,7 @@ pub struct BarrierStats {
     pub name: String,
     /// Users that make a full round.
     pub users: u64,
-    /// Rounds whose last user arrived.
+    /// Rounds released by their last user.
     pub full: u64,
     /// Rounds that went on with fewer users because of the timeout.
     pub by_time: u64,
@@ -136,7 +136,7 @@ impl Barriers {
         self.inner.lock().expect("no holder of the lock panics")
     }
 
-    /// A party begins to play.
+    /// A party begins to play the scenario.
     pub(crate) fn join(&self, party: usize, waker: Waker) {
         self.inner().parties[party].waker = Some(waker);
     }

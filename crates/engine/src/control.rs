@@ -31,7 +31,7 @@ impl StopLevel {
     /// End at once.
     pub(crate) const ABORT: u8 = 2;
 
-    /// One more change of the load.
+    /// One more change, in the word.
     const CHANGE: u64 = 1 << 8;
 
     pub(crate) fn raise(&self, stop_level: u8) {
@@ -228,7 +228,7 @@ impl Control {
     /// `seen`.
     ///
     /// # Errors
-    /// As [`Control::change`].
+    /// Same as [`Control::change`].
     pub fn change_since(&self, seen: u32, changes: Vec<(usize, ChangeKind)>) -> Result<Vec<Change>, Refused> {
         let now = self.changes.as_ref().map_or(Nanos::ZERO, |changes| changes.clock().now());
         self.change_all(Some(seen), changes, now)

@@ -14,7 +14,7 @@ use crate::RunError;
 pub struct DataSources {
     /// Feeds, by their index in the plan.
     pub feeds: Arc<[Feed]>,
-    /// The evaluator of the expressions of the plan, if it has some.
+    /// Evaluators of the expressions of the plan, if it has some.
     pub interpreters: Option<Arc<dyn Interpreters>>,
 }
 

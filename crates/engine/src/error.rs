@@ -59,7 +59,7 @@ pub enum BackendFault {
     Version {
         /// Name of the worker.
         worker: String,
-        /// Its version.
+        /// Version of the worker.
         theirs: String,
         /// Version of this program.
         ours: String,
@@ -69,7 +69,7 @@ pub enum BackendFault {
     Target {
         /// Name of the worker.
         worker: String,
-        /// The target.
+        /// Address of the target.
         target: String,
         /// Targets that it allows.
         allowed: String,

@@ -11,20 +11,20 @@ use crate::slices::{Slice, Slices};
 const STEADY_PARTS: usize = 20;
 /// Stretches that the rate of a part of the users is divided into.
 const PARTS: usize = 10;
-/// With users that wait in step for slow responses, a stretch is no shorter than one response; fewer stretches than
-/// this allow no conclusion.
+/// Fewest stretches for a conclusion. With users that wait in step for slow responses, a stretch is no shorter than one
+/// response.
 const PARTS_MIN: usize = 4;
 /// A rate is steady when its parts differ by less than this share of it, or by no more than noise.
 const STEADY_SHARE: f64 = 0.05;
-/// Standard errors beyond which a difference is no noise.
+/// Standard errors beyond which a difference is not noise.
 const SURE: f64 = 2.5;
 /// Fewest responses for a conclusion about stretches of a load.
 pub(crate) const RESPONSES_MIN: f64 = 30.0;
 /// The same for a probe, where the spread of response times is known and a second look has to agree.
 const PROBE_RESPONSES_MIN: f64 = 20.0;
-/// A steady stretch is no shorter, in seconds, unless the load is.
+/// Minimum length of a steady stretch in seconds, unless the load is shorter.
 const STEADY_MIN_S: f64 = 1.0;
-/// The share of failures may not differ by more, or it is another load.
+/// Largest difference of the shares of failures; beyond it, it is another load.
 const FAILING_DIFFERENCE_MAX: f64 = 0.05;
 
 /// A measured rate: its mean, and the variance of the mean.
@@ -98,7 +98,7 @@ impl Steady {
         })
     }
 
-    /// Successes a second.
+    /// Successes per second.
     pub fn succeeded_per_s(&self) -> f64 {
         self.sample.succeeded.per_s
     }
@@ -128,7 +128,7 @@ pub struct PartSample {
     pub share: f64,
 }
 
-/// A part is no shorter than a response, as long as there are a few of them.
+/// Number of parts: none is shorter than a response, as long as there are a few of them.
 fn parts_of(most: usize, span_s: f64, response_s: f64) -> usize {
     ((span_s / response_s.max(1e-9)) as usize).clamp(PARTS_MIN, most)
 }
@@ -171,7 +171,7 @@ pub(crate) fn compare_samples(
             let share = rate.per_s / before.per_s;
             let relative = |rate: Rate| rate.variance / rate.per_s.powi(2);
             let error = share * (relative(rate) + relative(before)).sqrt();
-            // Counts are whole, and few of them show the variation from one to the next only by chance.
+            // Counts are integers, and a few of them show their variation only by chance.
             (share, error.max(0.5 / responses).max(share * spread / responses.sqrt()))
         })
     };
@@ -191,7 +191,7 @@ pub(crate) fn compare_samples(
     Some(PartSample { response, share: succeeded.0 })
 }
 
-/// Neither the halves nor the last quarter differ from the rest by more than noise.
+/// Whether neither the halves nor the last quarter differ from the rest by more than noise.
 fn is_steady(counts: &[f64]) -> bool {
     let mean_of_all = mean(counts);
     [counts.len() / 2, counts.len() * 3 / 4].into_iter().all(|middle| {

@@ -37,7 +37,7 @@ pub use remote::{HoldBackend, HoldBegun, HoldEnding, HoldOrder, HoldPart, HoldRe
 /// Options for carrying out a plan on this machine.
 #[derive(Clone, Debug)]
 pub struct HoldOptions {
-    /// The target, resolved.
+    /// Resolved address of the target.
     pub address: SocketAddr,
     /// TLS client configuration of a plan that uses TLS.
     pub tls: Option<ClientConfig>,
@@ -136,7 +136,7 @@ pub struct StoppedOpening {
 pub struct HoldResult {
     /// Everything that was counted.
     pub total: Held,
-    /// From the start to the end of the last shard.
+    /// Wall time from the start to the end of the last shard.
     pub wall: Nanos,
     /// When all connections had been tried, since the start; `None` when it was stopped before.
     pub opened_after: Option<Nanos>,
@@ -154,7 +154,7 @@ pub struct HoldResult {
     pub stopped_opening: Option<StoppedOpening>,
     /// Counts of source addresses and of target endpoints.
     pub places: (usize, usize),
-    /// Shards that worked.
+    /// Number of shards.
     pub threads: usize,
     /// CPU time of this process.
     pub cpu: CpuTime,
@@ -226,7 +226,7 @@ const LATE_SHARE_MAX: f64 = 0.01;
 /// Shared state of the shards: orders to them, and what they report to each other.
 #[derive(Debug)]
 pub(crate) struct Orders {
-    /// No more connections are opened.
+    /// Opening is stopped.
     stops_opening: AtomicBool,
     /// When closing begins; 0 while that is unknown.
     end_at: AtomicU64,

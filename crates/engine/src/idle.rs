@@ -23,8 +23,9 @@ const ROLE: &str = "ONRUSH_IDLE_ROLE";
 const FEW: u64 = 1_000;
 const MANY: u64 = 15_000;
 
-/// Memory measurements take it to write and so have the machine alone: a loop kept from its core finds many users due
-/// at once, and the memory they need together stays allocated. Tests that load the cores take it to read.
+/// Lock for tests that measure memory. They take it to write and so have the machine alone: a loop kept from its core
+/// finds many users due at once, and the memory they need together stays allocated. Tests that load the cores take it
+/// to read.
 pub(crate) static QUIET: RwLock<()> = RwLock::new(());
 
 /// Pause of each user after an exchange, in milliseconds; 0 for none.
@@ -36,8 +37,8 @@ const TRIES: usize = 3;
 /// Interval between the starts of two users.
 const START_EVERY: Nanos = Nanos(400_000);
 
-/// The users of this test start one after the other, so that few are in flight at one time, and do nothing after their
-/// first exchange.
+/// Pause of a user of this test: users start one after the other, so that few are in flight at one time, and do nothing
+/// after their first exchange.
 pub(crate) fn pause_after(view: View) -> Option<Nanos> {
     match (PAUSE_MS.load(Ordering::Relaxed), view) {
         (0, _) | (_, View::NoConnection | View::Rested) => None,

@@ -28,7 +28,7 @@ impl Lease {
         self.0.fetch_max(until.0, Ordering::Relaxed);
     }
 
-    /// When it ends.
+    /// The current end of the lease.
     pub fn end(&self) -> Nanos {
         Nanos(self.0.load(Ordering::Relaxed))
     }

@@ -4,7 +4,7 @@
 /// Values of a page.
 const PAGE: usize = 512;
 
-/// See the module.
+/// A paged vector; see the module.
 #[derive(Debug)]
 pub struct Pages<T>(Vec<Box<[Option<T>]>>);
 

@@ -33,7 +33,7 @@ pub enum NotTried {
     NotRequested,
     /// Its requests may change the target.
     Changing,
-    /// There is one user.
+    /// It has one user.
     OneUser,
     /// Users came or went shortly before the end.
     UsersChanged,

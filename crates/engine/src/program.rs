@@ -21,7 +21,7 @@ use shape::{asks_first, first_step};
 const OPS_MAX: usize = 10_000;
 const BREATH: Nanos = Nanos::from_millis(1);
 
-/// One operation.
+/// An operation of a program.
 #[derive(Clone, Debug)]
 enum Op {
     Ask {
@@ -64,7 +64,7 @@ enum Op {
     Round {
         limit: u32,
     },
-    /// There were too many rounds: this step fails.
+    /// A loop had too many rounds: this step fails.
     Limit {
         step: u32,
         on_failure: OnFailure,
@@ -78,7 +78,7 @@ enum Op {
     InTurn(Arc<[u32]>),
     /// A shuffle: where its parts begin, and what follows it.
     Shuffle(Arc<[u32]>, u32),
-    /// A part is over.
+    /// A part of a shuffle is over.
     Following,
     Over,
 }

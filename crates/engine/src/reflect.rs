@@ -34,7 +34,7 @@ pub enum ReflectError {
     /// The TLS settings are invalid.
     #[error("{0}")]
     Settings(#[from] TlsError),
-    /// No connection.
+    /// The connection failed.
     #[error(
         "cannot ask {address} for its services: {reason}; start the server, check address and port (with TLS: grpcs://), or describe them with --proto FILE"
     )]
@@ -54,7 +54,7 @@ pub enum ReflectError {
         /// The certificate, when it was refused.
         refused: Option<Box<Refused>>,
     },
-    /// It took too long.
+    /// It did not respond in time.
     #[error(
         "{address} did not say within {limit:?} what services it has; it may not speak gRPC; check the port, raise -t, or describe them with --proto FILE"
     )]
@@ -92,7 +92,7 @@ pub enum ReflectError {
         /// The status message.
         message: String,
     },
-    /// It does not know the symbol.
+    /// It does not know the requested symbol.
     #[error("{address} knows no '{symbol}'; it has: {known}")]
     NoSymbol {
         /// Address of the target.
@@ -107,7 +107,7 @@ pub enum ReflectError {
     TooLarge {
         /// Address of the target.
         address: SocketAddr,
-        /// [`SCHEMA_BYTES_MAX`].
+        /// Limit: [`SCHEMA_BYTES_MAX`].
         most: u64,
     },
 }

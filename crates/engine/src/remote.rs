@@ -59,9 +59,9 @@ impl WireScenarioOutcome {
 /// The end of a partition.
 #[derive(Clone, Debug)]
 pub struct PartEnd {
-    /// From the beginning of the measured load to its end.
+    /// Wall time from the beginning of the measured load to its end.
     pub wall: Nanos,
-    /// Scenario by scenario.
+    /// Outcomes, scenario by scenario.
     pub scenarios: Vec<WireScenarioOutcome>,
     /// Usage of each of its threads.
     pub shards: Vec<ThreadUsage>,
@@ -99,7 +99,7 @@ impl WorkersSummary {
 pub struct WorkerResult {
     /// Name of the worker.
     pub name: String,
-    /// Threads that worked.
+    /// Number of threads.
     pub threads: usize,
     /// Largest share of the load that it had: slots of 4,096.
     pub slots: u32,

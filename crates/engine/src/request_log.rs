@@ -11,7 +11,7 @@ use std::time::Duration;
 use metrics::{RequestRecord, RequestRecordEnd};
 use pacing::Random;
 
-/// Lines of a batch.
+/// Number of lines of a batch.
 const BATCH_LINES: usize = 1_024;
 /// Batches of a shard: the bound of lines that wait to be written.
 const BATCHES: usize = 32;

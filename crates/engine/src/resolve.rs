@@ -22,7 +22,7 @@ use system::look_up;
 #[cfg(all(not(feature = "dns"), target_env = "gnu", target_feature = "crt-static"))]
 compile_error!("a static binary cannot use glibc's resolver: build with --features dns");
 
-/// The address of a target.
+/// A resolved target.
 #[derive(Clone, Copy, Debug)]
 pub struct Resolved {
     /// Address of the load.
@@ -85,7 +85,7 @@ pub enum ResolveError {
     /// The name is unknown.
     #[error("the host '{host}' is unknown; check the spelling, or write its address")]
     Unknown {
-        /// The name.
+        /// The requested name.
         host: String,
     },
     /// Addresses are public, and there is no consent to load them.
@@ -97,7 +97,7 @@ pub enum ResolveError {
     /// The name servers cannot be queried.
     #[error("the host '{host}' cannot be looked up: {reason}; check /etc/resolv.conf, or write its address")]
     Lookup {
-        /// The name.
+        /// The requested name.
         host: String,
         /// Error of the resolver.
         reason: String,

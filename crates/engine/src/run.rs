@@ -142,7 +142,7 @@ pub struct ScenarioInterval<'a> {
 pub struct RunResult {
     /// Everything that was recorded.
     pub total: Snapshot,
-    /// From the start to the end of the last shard.
+    /// Wall time from the start to the end of the last shard.
     pub wall: Nanos,
     /// From the start to the instant from which nothing was started any more, without pauses: the duration of all
     /// rates.
@@ -155,7 +155,7 @@ pub struct RunResult {
     pub scenarios: Vec<ScenarioResult>,
     /// Totals per scenario, where there are several.
     pub apart: Vec<Snapshot>,
-    /// Shards that worked.
+    /// Number of shards.
     pub threads: usize,
     /// Usage of each shard.
     pub shards: Vec<ThreadUsage>,
@@ -250,7 +250,7 @@ pub fn run(
 /// Same as [`run`], on any driver. `make` is called on the thread of the shard.
 ///
 /// # Errors
-/// As [`run`].
+/// Same as [`run`].
 pub fn run_on<D: Driver>(
     plan: &Plan,
     options: &RunOptions,

@@ -10,7 +10,7 @@ use crate::slices::{Follower, Slices};
 use crate::times::{Backlog, Times};
 use crate::world::{ScenarioConfig, ScenarioRuntime};
 
-/// A scenario between two turns of its shard.
+/// The lifecycle of a scenario between two turns of its shard.
 pub(crate) struct ScenarioLifecycle {
     /// Index in the plan.
     pub(crate) scenario: usize,
@@ -20,19 +20,19 @@ pub(crate) struct ScenarioLifecycle {
     revision: u32,
     /// Slots that others have, as far as is known.
     lost: Option<RevokedSlots>,
-    /// When the plan is over; never, once starting has stopped.
+    /// End of the plan; never, once starts have stopped.
     stop_at: Nanos,
     /// When what is in flight becomes incomplete.
     end_at: Nanos,
     /// When starts stopped.
     stopped_at: Nanos,
     is_warming: bool,
-    /// When half of the plan is over.
+    /// The middle of the plan's time.
     halfway_at: Nanos,
     backlog: Backlog,
     /// The plan was over, rather than stopped.
     came_to_end: bool,
-    /// When its last round started.
+    /// Start of its last round.
     round_at: Nanos,
     /// When all was over but the closing handshakes.
     over_at: Option<Nanos>,
@@ -89,7 +89,7 @@ impl ScenarioLifecycle {
         self.over_at.is_some()
     }
 
-    /// When it was over.
+    /// End of the scenario, once it is over.
     pub(crate) fn over_at(&self) -> Option<Nanos> {
         self.over_at
     }

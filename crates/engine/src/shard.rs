@@ -22,7 +22,7 @@ use publisher::Publisher;
 
 /// Interval of the ticks by which a shard measures how late its loop is.
 const LAG_EVERY: Nanos = Nanos::from_millis(50);
-/// The most ticks that one stall counts for: eight minutes.
+/// Most ticks that one stall counts for: eight minutes.
 const LAGS_MAX: u32 = 10_000;
 
 /// A loop that never reads everything that is there has, after this many waits, read what was there before the first:
@@ -73,7 +73,7 @@ impl crate::shard_threads::Report for Report {
 pub(crate) struct Ends {
     pub(crate) shard: usize,
     pub(crate) reports: Sender<Report>,
-    /// Snapshots that come back empty.
+    /// Snapshots returned empty.
     pub(crate) returned: Receiver<ShardSnapshots>,
     pub(crate) stop_level: Arc<StopLevel>,
     pub(crate) changes: Arc<Changes>,
@@ -158,7 +158,7 @@ impl<D: Driver> Shard<D> {
         }
     }
 
-    /// Does what is due now.
+    /// Does everything that is due now.
     pub(crate) fn turn(&mut self) -> Tick {
         let now = self.driver.now();
         if self.playing == 0 {

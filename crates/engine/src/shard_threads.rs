@@ -84,7 +84,7 @@ impl<R, S> ShardThreads<R, S> {
     }
 }
 
-/// Ends the remaining threads: they were notified by the owner, or have not begun.
+/// Waits for the remaining threads: they were notified by the owner, or have not begun and end.
 impl<R, S> Drop for ShardThreads<R, S> {
     fn drop(&mut self) {
         self.join();

@@ -19,7 +19,7 @@ pub enum Delivery {
     /// It misses nothing: for files and histories. It may block delivery for [`HOLD_UP_MAX`]; then intervals are merged
     /// into one.
     Lossless,
-    /// It has the newest: for screens. Older ones are skipped.
+    /// It gets the newest: for screens. Older ones are skipped.
     Latest,
 }
 

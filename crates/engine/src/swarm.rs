@@ -40,7 +40,7 @@ const SWARM_THREADS: usize = 2;
 const SECOND_SEEDS: u64 = 800;
 const SECOND_PARTS: u64 = 10;
 
-/// A run of a seed, checked.
+/// A checked run of a seed.
 fn checked(setting: Setup, is_traced: bool) -> Result<History, String> {
     let seed = setting.seed;
     history::run(setting, is_traced)

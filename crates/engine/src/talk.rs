@@ -54,7 +54,7 @@ impl Expects {
 pub(crate) struct PreparedTalk {
     /// The message as sent; empty for a step that only receives.
     pub(crate) frames: Vec<Arc<[u8]>>,
-    /// The same, compressed in the largest window.
+    /// The message compressed in the largest window.
     pub(crate) deflated: Vec<Arc<[u8]>>,
     /// Copies compressed in smaller windows, which few servers request: made when one does.
     narrow: [OnceLock<Vec<Arc<[u8]>>>; NARROW_WINDOWS],
@@ -90,7 +90,7 @@ impl Spare {
     }
 }
 
-/// Windows that are smaller than the usual one.
+/// Number of windows smaller than the usual one.
 const NARROW_WINDOWS: usize = (WINDOW_BITS_MAX - WINDOW_BITS_MIN) as usize;
 
 /// A message as sent, under each mask; compressed in a window, as a power of two, or as it is.
@@ -117,7 +117,7 @@ fn frames(message: &Message, window_bits: Option<u8>) -> Vec<Arc<[u8]>> {
     (0..masks).map(frame).collect()
 }
 
-/// A message as it is shown.
+/// A message in the form in which it is shown.
 #[derive(Debug)]
 pub(crate) struct ShownMessage {
     pub(crate) kind: PartKind,
@@ -252,7 +252,7 @@ impl PreparedTalk {
         pick(frames).map(|at| (&frames[at], first.map(|first| first + at)))
     }
 
-    /// All frames, in the order of the numbers that [`PreparedTalk::frame`] gives.
+    /// All frames, in the order of the numbers that [`PreparedTalk::frame`] returns.
     pub(crate) fn all_frames(&self) -> impl Iterator<Item = &Arc<[u8]>> + '_ {
         self.frames.iter().chain(&self.deflated)
     }

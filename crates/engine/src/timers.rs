@@ -50,7 +50,7 @@ impl<K: Copy> Timers<K> {
         self.occupied[level] |= 1 << slot;
     }
 
-    /// No later than the next deadline, and exact when that is near; [`Nanos::NEVER`] when there is none.
+    /// A lower bound of the next deadline, exact when that is near; [`Nanos::NEVER`] when there is none.
     pub fn next(&self) -> Nanos {
         if let Some(entry) = self.due.last() {
             return entry.at;
@@ -126,7 +126,7 @@ impl<K: Copy> Timers<K> {
         std::mem::take(&mut self.slots[here])
     }
 
-    /// Takes what is due out of the slot of the current tick.
+    /// Takes the due entries out of the slot of the current tick.
     fn take_due(&mut self, now: Nanos) {
         let here = self.tick as usize % SLOT_COUNT;
         if self.occupied[0] >> here & 1 == 0 {

@@ -6,9 +6,9 @@ use plan::{Load, Plan, Scenario};
 /// Starts of an open load that had not ended, at two instants of its plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Backlog {
-    /// Halfway through.
+    /// Backlog halfway through.
     pub(crate) halfway: u64,
-    /// When the plan was over.
+    /// Backlog at the end of the plan.
     pub(crate) at_end: u64,
 }
 
@@ -36,7 +36,7 @@ impl Times {
         Self { started, warmup, duration, grace, interval, joins: None }
     }
 
-    /// When the first user may start.
+    /// Earliest start of a user.
     pub(crate) fn begins(&self) -> Nanos {
         self.joins.map_or(self.started, |joins| self.measured_from() + joins)
     }
@@ -72,7 +72,7 @@ impl Times {
     }
 }
 
-/// How long a scenario starts something; `None` when no time ends it.
+/// Duration of the starts of a scenario; `None` when no time ends it.
 pub(crate) fn duration_of(scenario: &Scenario) -> Option<Nanos> {
     match &scenario.load {
         Load::Closed { duration, .. } => duration.map(|duration| (scenario.begin + duration).into()),
@@ -80,7 +80,7 @@ pub(crate) fn duration_of(scenario: &Scenario) -> Option<Nanos> {
     }
 }
 
-/// When all of them are over; `None` when one has no end.
+/// The end of the last of them; `None` when one has no end.
 pub(crate) fn longest(ends: impl IntoIterator<Item = Option<Nanos>>) -> Option<Nanos> {
     ends.into_iter().reduce(|longest, end| longest.zip(end).map(|(longest, end)| longest.max(end))).flatten()
 }

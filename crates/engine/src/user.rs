@@ -20,13 +20,13 @@ pub(crate) enum Next {
 /// State of the last exchange of a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum View {
-    /// There was none.
+    /// There was no exchange.
     Nothing,
     /// A pause has passed since.
     Rested,
-    /// Its request went out and it ended well.
+    /// Its request was sent and it ended well.
     Ended,
-    /// Its request went out and it failed.
+    /// Its request was sent and it failed.
     Failed,
     /// There was no connection to send it on.
     NoConnection,
@@ -63,7 +63,7 @@ impl Budget {
 /// Phase in the life of a user.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum UserPhase {
-    /// It has begun nothing.
+    /// It has not begun anything.
     #[default]
     New,
     /// It runs `on_start`, or has to run it again.

@@ -34,7 +34,7 @@ const LOSS_SHARE_MAX: f64 = 0.001;
 /// The share of exchanges without a response, or of the time that users spent with them, from which on the target could
 /// not sustain a closed load.
 const UNANSWERED_SHARE_MAX: f64 = 0.01;
-/// The share of a link's speed from which on it is full: framing and acknowledgements take the rest.
+/// The share of a link's speed from which on it is full: framing and acknowledgements use the rest.
 const LINK_SHARE_MAX: f64 = 0.9;
 /// Growth of the time that starts stay, from halfway to the end of a load, when more come than go.
 const GROWTH_FACTOR: f64 = 1.3;
@@ -42,7 +42,8 @@ const GROWTH_MIN_S: f64 = 0.05;
 const BACKLOG_STARTS_MIN: u64 = 10;
 /// The share of busy connections from which on all count as busy.
 const BUSY_SHARE_MIN: f64 = 0.95;
-/// Time without a response is the target's doing when it is this many times the time that the generator was late for.
+/// The share without a response is the target's doing when it is this many times the share for which the generator was
+/// late.
 const DWARFING: f64 = 5.0;
 /// A machine whose cores are busy for this share of the time is full; a process with less than the other share has no
 /// part in it.
@@ -97,7 +98,7 @@ impl Limit {
 /// The network interface through which the target is reached.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkUse {
-    /// Its name.
+    /// Name of the interface.
     pub name: String,
     /// Its reported speed.
     pub bits_per_s: u64,
@@ -105,7 +106,7 @@ pub struct LinkUse {
     pub share: f64,
 }
 
-/// This machine, which the target is on too.
+/// Use of this machine, which the target is on too.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MachineUse {
     /// Cores that this process may use.
@@ -144,7 +145,7 @@ impl Growth {
     }
 }
 
-/// The verdict with its figures.
+/// A verdict with its figures.
 #[derive(Clone, Debug)]
 pub struct Verdict {
     /// The bottleneck.
@@ -156,9 +157,9 @@ pub struct Verdict {
     /// 99th percentile of the starts' lateness, over all outcomes; `None` where none was measured: a closed load has
     /// none, and incomplete starts have none.
     pub lateness_p99_ns: Option<u64>,
-    /// The same of the wait for a connection.
+    /// 99th percentile of the wait for a connection, likewise.
     pub wait_p99_ns: Option<u64>,
-    /// The same of the loop's lag, of the thread that was latest.
+    /// 99th percentile of the loop's lag, of the latest thread.
     pub lag_p99_ns: u64,
     /// The shard that needed most of its core, and its usage.
     pub busiest: Option<(usize, ThreadUsage)>,
@@ -170,7 +171,7 @@ pub struct Verdict {
     pub service_mean_ns: Option<f64>,
     /// The network interface, where it is known.
     pub link: Option<LinkUse>,
-    /// This machine, where the target is on it too.
+    /// Use of this machine, where the target is on it too.
     pub machine: Option<MachineUse>,
     /// The first request of each user took this share of the time of later ones, where that shows that a queue filled
     /// up.
@@ -375,7 +376,7 @@ impl Verdict {
         }
         let connections = evidence.scenario.load.connections();
         let most = evidence.slices.each.iter().map(|slice| slice.in_flight).max();
-        // Remote connections are not tracked: there a configured number is taken as the number of busy ones.
+        // Where there are no slices, a configured number is taken as the number of busy connections.
         let were_all_busy =
             most.map_or(connections < OPEN_CONNECTIONS_MAX, |most| most as f64 >= BUSY_SHARE_MIN * connections as f64);
         if self.unanswered > 0 || !self.has_waited() || !were_all_busy {
@@ -391,7 +392,7 @@ impl Verdict {
         }
     }
 
-    /// Starts waited for a free connection.
+    /// Whether starts waited for a free connection.
     fn has_waited(&self) -> bool {
         self.wait_p99_ns > Some(BACKLOG_MIN.0) || self.growth.is_some()
     }
@@ -408,7 +409,7 @@ impl Verdict {
         of_starts(counts.dropped() - counts.dropped_by_generator() + left + self.unanswered)
     }
 
-    /// Starts wait for a free connection far longer than an exchange takes.
+    /// Whether starts waited for a free connection far longer than an exchange takes.
     fn has_backlog(&self, all: &Timings) -> bool {
         let p99 = |measure| all.of(measure).quantile(0.99).unwrap_or(0);
         let (response, service) = (p99(Measure::Response), p99(Measure::Service));

@@ -133,7 +133,7 @@ struct InFlight {
     attempts: Slab<Attempt>,
     /// For each position in `attempts`: the instant of its timer entry.
     armed: Vec<Nanos>,
-    /// The same for messages that leave later.
+    /// The same for messages that are sent later.
     armed_messages: Vec<Nanos>,
     /// Positions of attempts with passed deadlines that wait for the sockets to be read.
     overdue: Vec<u32>,
@@ -143,7 +143,7 @@ struct InFlight {
     templates: Vec<Template>,
     /// Inspection of messages of responses.
     inspection: calls::Inspection,
-    /// The length of the first body.
+    /// Length of the first body.
     first_length: Option<u64>,
     /// One step and one origin, with nothing captured: the case of most loads.
     is_simple: bool,
@@ -185,7 +185,7 @@ struct Pool {
 
 /// Instants that a runtime keeps.
 struct Instants {
-    /// When the run started.
+    /// Start of the run.
     started: Nanos,
     /// What is intended from then on is measured.
     measured_from: Nanos,
@@ -209,7 +209,7 @@ struct ReachabilityGuard {
 }
 
 impl ReachabilityGuard {
-    /// No connection to this origin.
+    /// A connection to this origin failed.
     fn fail(&mut self, origin: u16) {
         self.failed_connects += 1;
         self.unreached |= Self::bit(origin);

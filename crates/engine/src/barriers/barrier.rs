@@ -22,7 +22,7 @@ pub(crate) enum Arrival {
 /// Why a round was released.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cause {
-    /// The last user arrived.
+    /// The last user has arrived.
     Full,
     /// Its timeout was over.
     Time,
@@ -33,7 +33,7 @@ enum Cause {
 /// Rounds with which at least one user went on, by what released them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Rounds {
-    /// The last user arrived.
+    /// Rounds released by their last user.
     pub(crate) full: u64,
     /// The timeout was over.
     pub(crate) by_time: u64,

@@ -29,7 +29,7 @@ pub struct Release {
 /// State of one partition.
 #[derive(Debug, Default)]
 struct PartState {
-    /// All of its users wait, and no more will come: how many releases it had received when it reported that.
+    /// Set when all of its users wait, and no more will come: the releases it had received when it reported that.
     stuck_at: Option<u64>,
     is_over: bool,
 }

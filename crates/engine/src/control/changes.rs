@@ -39,16 +39,16 @@ pub(crate) struct Changes {
 
 /// The load of a scenario, which may be changed.
 struct Changing {
-    /// Why the number of users stays as it is, if it does.
+    /// Why the number of users is fixed, if it is.
     fixed: Option<Refused>,
-    /// When users that wait for each other start; 0 before the first round.
+    /// Start of the next round of users that wait for each other; 0 before the first round.
     round_at: AtomicU64,
 }
 
 pub(super) struct Folded {
     /// The planned timelines.
     planned: Vec<Arc<Timeline>>,
-    /// When the measured load begins; never, before the run has started.
+    /// Beginning of the measured load; never, before the run has started.
     pub(super) measured_from: Nanos,
     pub(super) all: Vec<Change>,
     /// The current timelines, scenario by scenario.
@@ -185,7 +185,7 @@ impl Changes {
         self.folded().lost.clone()
     }
 
-    /// When the measured load begins; never, before the run has started.
+    /// Beginning of the measured load; never, before the run has started.
     pub(crate) fn measured_from(&self) -> Nanos {
         self.folded().measured_from
     }

@@ -65,7 +65,7 @@ pub(super) enum Where {
 struct ShardProgress {
     /// Reported data that was not shown yet, each with the number of intervals it covers.
     reported: VecDeque<(u64, Box<Held>)>,
-    /// The end of the last of its intervals that were added up.
+    /// The end of the last of its intervals that were merged.
     added: u64,
     /// The state of its connections then.
     standing: HeldNow,

@@ -53,7 +53,7 @@ impl Holding {
     /// Starts a partition. Waits until all partitions begin, or it is stopped.
     ///
     /// # Errors
-    /// As [`Holding::start`].
+    /// Same as [`Holding::start`].
     pub fn start_part(
         plan: Arc<Hold>,
         options: HoldOptions,
@@ -183,7 +183,7 @@ impl Holding {
     /// The result. Waits for the end; intervals not polled by then are not reported.
     ///
     /// # Errors
-    /// As [`Holding::start`].
+    /// Same as [`Holding::start`].
     pub fn finish(self) -> Result<HoldResult, RunError> {
         let (aggregator, threads) = self.going.finish();
         let mut aggregator = aggregator.finish()?;

@@ -15,7 +15,7 @@ const OPENING_MAX: u32 = 1_024;
 const PACED_OPENING_MAX: u32 = 16 * 1_024;
 /// Connections opened between two polls of the sockets.
 const OPEN_BATCH: u32 = 64;
-/// The first pause before a connection that could not be opened is tried again; it doubles with each failure.
+/// Pause before a connection that could not be opened is first retried; it doubles with each failure.
 const RETRY_FIRST: Nanos = Nanos::from_millis(500);
 const RETRY_MAX: Nanos = Nanos::from_millis(30_000);
 /// How long the last connection may take to be established before all count as tried.
@@ -43,7 +43,7 @@ impl HoldRuntime {
         has_tried && (self.opening == 0 || (self.job.reconnects && now >= self.last_first + FIRST_WAIT))
     }
 
-    /// Opens no more connections.
+    /// Stops opening connections.
     pub(super) fn stop_opening(&mut self) {
         self.stops_opening = true;
     }

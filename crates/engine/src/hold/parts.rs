@@ -19,7 +19,7 @@ pub struct PartMemory {
 pub struct HoldEnd {
     /// What it counted and has not reported.
     pub seen: Held,
-    /// Threads that worked.
+    /// Number of threads.
     pub threads: usize,
     /// CPU time of its process.
     pub cpu: CpuTime,

@@ -258,7 +258,7 @@ fn what_left_only_after_a_stall_is_waited_for() {
         let counts = &story.seen.counts;
         let about = format!("seed {seed}: {counts:?}");
         assert_eq!((counts.lost_in_all(), counts.unanswered(), counts.closed()), (0, 0, 100), "{about}");
-        // A target that is silent for longer is not.
+        // A target that is silent for longer gets no extra time.
         let story = with_freezes(seed, (980, 2_500), (1_000, 2_000), "3s");
         assert!(story.seen.counts.lost_in_all() > 0, "{:?}", story.seen.counts);
     }

@@ -14,7 +14,8 @@ const LATENESS_MAX: Nanos = Nanos::from_millis(10);
 const SPEAK_BATCH: u64 = 256;
 
 impl HoldRuntime {
-    /// When the `turn`-th message of this shard is due: each connection has its turn once in the time, and the turns are spread evenly.
+    /// When the `turn`-th message of this shard is due: each connection has its turn once in the time, and the turns
+    /// are spread evenly.
     fn turn_at(&self, turn: u64) -> Nanos {
         let HoldWork::Every(every) = self.job.work else { return Nanos::NEVER };
         let (round, own) = (turn / u64::from(self.count), turn % u64::from(self.count));
@@ -131,7 +132,7 @@ impl HoldRuntime {
         }
     }
 
-    /// The response has come, and the check has looked at it.
+    /// A response is complete, and was checked.
     pub(super) fn answered<S: Sockets>(&mut self, number: u32, is_good: bool, at: Nanos, sockets: &mut S) {
         let connection = &mut self.connections[number as usize];
         self.seen.response.record(at.since(connection.intended).0);
@@ -164,7 +165,7 @@ impl HoldRuntime {
         let HoldWork::Pause { least, most } = self.job.work else { return };
         let (least, most) = (least.as_nanos() as u64, most.as_nanos() as u64);
         let until = now + Nanos(least + self.random.below(most - least + 1));
-        // The wait for the next message is reported from this instant.
+        // This instant identifies the pause that a timer ends.
         self.get(number).intended = until;
         self.timers.insert(until, Wake::Speak(number, until));
     }

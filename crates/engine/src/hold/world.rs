@@ -16,7 +16,7 @@ use crate::timers::Timers;
 
 /// Buffers kept for reuse.
 const SPARE_MAX: usize = 64;
-/// A buffer that grew beyond this is not kept.
+/// A larger buffer is not kept.
 const SPARE_BYTES_MAX: usize = 64 * 1024;
 /// A loop that polls later than planned by more than this was stalled.
 const STALL_MIN: Nanos = Nanos::from_millis(50);
@@ -75,7 +75,7 @@ pub(super) struct Connection {
     pub(super) is_ending: bool,
 }
 
-/// See [`Connection::more`].
+/// State of a busy connection, or one with TLS; see [`Connection::more`].
 #[derive(Default)]
 pub(super) struct More {
     pub(super) tls: Option<tls::Session>,
@@ -159,7 +159,7 @@ impl Deadlines {
     }
 }
 
-/// See the module.
+/// The runtime of held connections on a shard.
 pub(super) struct HoldRuntime {
     pub(super) job: Arc<HoldConfig>,
     pub(super) segment: Segment,
@@ -291,7 +291,7 @@ impl HoldRuntime {
         self.awake_at = Nanos::NEVER;
     }
 
-    /// Does what is due.
+    /// Does everything that is due.
     pub(super) fn turn<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
         if self.is_closing() {
             self.close_some(now, sockets);

@@ -162,7 +162,7 @@ struct Count {
     fewer: usize,
     unknown: usize,
     wrong: usize,
-    /// Not judged.
+    /// Runs that are not judged.
     near: usize,
 }
 

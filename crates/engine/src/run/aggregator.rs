@@ -31,7 +31,7 @@ pub(super) enum Update {
     Remote(PartMessage),
 }
 
-/// Where the users of a run are.
+/// Location of the users of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Where {
     /// All of them are here.
@@ -51,7 +51,7 @@ pub(super) struct LoadAggregator {
     stop: StopHandle,
     failure: Option<RunError>,
     changes: Arc<Changes>,
-    /// The last change that was reported.
+    /// Revision of the last change that was reported.
     revision: u32,
     /// All shards have ended without a report.
     is_lost: bool,
@@ -99,7 +99,7 @@ impl LoadAggregator {
         }
     }
 
-    /// An interval that is ready.
+    /// The interval to emit.
     pub(super) fn interval(&self, ready: &ReadyInterval) -> Interval<'_> {
         self.merger.reported_as(ready)
     }

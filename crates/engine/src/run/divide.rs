@@ -254,7 +254,7 @@ pub(crate) fn requested_per_s(scenario: &Scenario, timeline: &Timeline, until: N
     let until = if schedule.is_limited() { until.min(timeline.end().unwrap_or(until)) } else { until };
     let working = until.since(timeline.paused_between(Nanos::ZERO, until));
     let share = if working == Nanos::ZERO { 1.0 } else { until.as_secs_f64() / working.as_secs_f64() };
-    // What starts is an iteration, with all its exchanges.
+    // A start is an iteration, with all its exchanges.
     let each = scenario.program.asks_each().map_or_else(|| requested_each(seen), |each| each as f64);
     Some(schedule.mean_rate_until(until) * share * each)
 }
@@ -398,7 +398,7 @@ mod tests {
     fn shards_have_requests_of_their_own() {
         let is_shared = |works: &[ScenarioConfig]| Arc::ptr_eq(&works[0].steps, &works[1].steps);
         assert!(!is_shared(&two_shards("a few bytes")));
-        // A large one costs its bytes, and is there once.
+        // A large request costs its bytes, and is stored once.
         assert!(is_shared(&two_shards(&"x".repeat(COPIES_BYTES_MAX + 1))));
     }
 }

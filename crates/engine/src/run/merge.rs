@@ -91,7 +91,7 @@ pub struct Finished {
     pub total: Snapshot,
     /// Totals per scenario, where there are several.
     pub apart: Vec<Snapshot>,
-    /// From the start to the end of the last shard.
+    /// Wall time from the start to the end of the last shard.
     pub wall: Nanos,
     /// From the start to the instant from which nothing was started any more.
     pub stopped_at: Nanos,
@@ -144,7 +144,7 @@ pub(super) struct Merger {
     /// Late reports of intervals that had been shown.
     late: VecDeque<(u64, Row)>,
     returns: Vec<Sender<ShardSnapshots>>,
-    /// The interval that was shown last.
+    /// Totals of the interval that was shown last.
     current: Totals,
     /// The new part of the interval that is shown.
     added: Totals,
@@ -152,7 +152,7 @@ pub(super) struct Merger {
     again: Totals,
     total: Totals,
     from: Nanos,
-    /// Where the interval that was shown last begins.
+    /// The beginning of the interval that was shown last.
     current_from: Nanos,
     shown: u64,
     /// Merged intervals: those that were reported as one with others. The intervals of a run are counted without them.
@@ -160,7 +160,7 @@ pub(super) struct Merger {
     left_out: u64,
     /// When the last shard was over, since the start.
     ended_at: Nanos,
-    /// See [`Merger::awaits_late`].
+    /// A row waits for late shards; see [`Merger::awaits_late`].
     awaits_late: bool,
     has_waited: bool,
     /// Usage of remote threads, and the rest of the end of each partition.

@@ -207,12 +207,12 @@ impl RunReporter {
         self.changes.timelines_of_late(late)
     }
 
-    /// An instant on the clock of the run, counted from its start.
+    /// Converts an instant on the clock of the run to one counted from its start.
     pub fn since_start(&self, at: Nanos) -> Nanos {
         at.since(self.changes.measured_from().since(self.warmup))
     }
 
-    /// An instant that is counted from the start of the run, on its clock.
+    /// Converts an instant counted from the start of the run to one on its clock.
     pub fn instant(&self, since_start: Nanos) -> Nanos {
         self.changes.measured_from().since(self.warmup) + since_start
     }

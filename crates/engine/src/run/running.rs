@@ -68,7 +68,7 @@ impl Running {
     /// Starts a partition of a load. Waits until it begins, or is stopped.
     ///
     /// # Errors
-    /// As [`Running::start`].
+    /// Same as [`Running::start`].
     pub fn start_part(
         plan: Arc<Plan>,
         options: RunOptions,
@@ -90,7 +90,7 @@ impl Running {
     /// Same as [`Running::start`], on any driver. `make` is called on the thread of the shard.
     ///
     /// # Errors
-    /// As [`Running::start`].
+    /// Same as [`Running::start`].
     pub fn start_on<D: Driver>(
         plan: Arc<Plan>,
         options: RunOptions,
@@ -236,7 +236,7 @@ impl Running {
     /// The result. Waits for the end; updates not polled by then are not reported.
     ///
     /// # Errors
-    /// As [`Running::start`].
+    /// Same as [`Running::start`].
     pub fn finish(self) -> Result<RunResult, RunError> {
         let (mut aggregator, mut threads) = self.going.finish();
         let (workers_summary, remote_barriers) = (aggregator.workers_summary.take(), aggregator.remote_barriers.take());
@@ -328,13 +328,12 @@ fn unix_of(at: Nanos, clock: Clock) -> Duration {
     (now_unix() + at.since(now).as_duration()).saturating_sub(now.since(at).as_duration())
 }
 
-/// The time of day, since the epoch of Unix.
+/// The time of day, since the Unix epoch.
 fn now_unix() -> Duration {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }
 
-/// The share of the interface to the target that the run used; `None` where the system reports no speed, as for
-/// loopback.
+/// Use of the interface to the target; `None` where the system reports no speed, as for loopback.
 fn link_use(to: SocketAddr, total: &Snapshot, wall: Nanos) -> Option<LinkUse> {
     let link = host::link_to(to.ip())?;
     let busier = total.counts.bytes_received().max(total.counts.bytes_sent());

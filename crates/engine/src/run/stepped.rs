@@ -161,7 +161,7 @@ impl<D: Driver> SteppedRun<D> {
     /// Changes the load of a scenario, when it is `now` on the clock of its drivers.
     ///
     /// # Errors
-    /// As [`Control::change`].
+    /// Same as [`Control::change`].
     pub fn change(&self, scenario: usize, what: ChangeKind, now: Nanos) -> Result<Change, Refused> {
         self.control.change_at(scenario, what, now)
     }

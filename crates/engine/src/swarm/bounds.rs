@@ -51,7 +51,7 @@ fn talk(bytes: u64, ws_deflate: bool) -> Flags {
 /// The sizes of responses of all protocols, each with a bound that just holds and one that just does not.
 #[test]
 fn sizes_are_those_of_what_is_carried() {
-    // A reply is a text behind its key and its length, and a small number behind its key.
+    // A reply is a text after its key and its length, and a small number after its key.
     let hello = 2 + "Hello a".len() as u64 + 2;
     let cases = [
         (http("/bytes/5000", false), 5_000),

@@ -1,4 +1,4 @@
-//! What must hold at the end of every run, whatever the network did.
+//! Invariants at the end of every run, whatever the network did.
 
 use metrics::{Class, Counts, Measure};
 use pacing::Nanos;

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-/// A bug.
+/// An injected bug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bug {
     /// The end of an exchange is counted nowhere, and its user is not notified.

@@ -167,7 +167,7 @@ fn a_rendezvous_starts_all_at_once() {
     assert!(service.max() < Some(45_000_000), "{:?}", service.max());
 }
 
-/// What happens in the warm-up is left out, and the connections that it made stay.
+/// The warm-up is not measured, and its connections stay.
 #[test]
 fn a_warmup_is_left_out() {
     let load = Flags { connections: Some("5".to_owned()), warmup: Some("3s".to_owned()), ..flags("/", "100", "4s") };

@@ -220,7 +220,7 @@ fn a_part_without_a_lease_starts_nothing() {
             world.begin_with(own(0), None, lease.clone());
             world.go_on(Some(millis(800)));
             lease.extend(world.begins + millis(2_000));
-            // A lease that is shorter takes nothing away.
+            // A shorter lease takes nothing away.
             lease.extend(world.begins + millis(1_500));
             let (seen, served, _) = world.finish();
             let counts = &seen.counts;

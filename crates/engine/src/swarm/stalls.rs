@@ -364,7 +364,7 @@ fn no_step_starts_after_the_stop() {
     }
 }
 
-/// What ended by the last start counts in the rate; what ends later does not, in any load.
+/// A rate counts what ended by the last start, and not what ends later, in any load.
 #[test]
 fn a_rate_is_over_the_time_of_its_starts() {
     let load = Flags { connections: Some("10".to_owned()), ..flags("/delay/300", "2s") };

@@ -38,7 +38,7 @@ pub enum Basis {
     },
     /// Some responses had a status that means overload.
     Refusals {
-        /// 429 or 503.
+        /// The status: 429, 502, 503 or 504.
         status: u16,
         /// Refused requests.
         refused: u64,
@@ -81,7 +81,7 @@ impl Basis {
 pub struct PaceHeld {
     /// Users, on average.
     pub users: f64,
-    /// Iterations of all of them, a second.
+    /// Iterations of all of them per second.
     pub iterations_per_s: f64,
     /// Mean duration of an iteration, with pauses.
     pub iteration_ns: f64,

@@ -56,7 +56,7 @@ fn lost_syns(evidence: &Evidence<'_>) -> Option<Basis> {
 pub(super) fn of_refusals(evidence: &Evidence<'_>) -> Option<Basis> {
     let counts = &evidence.total.counts;
     let by_status = failed(counts, |failure| failure == Failure::Status);
-    // Any of the first status is a limit; the others may be of any kind.
+    // Any 429 shows a limit; some of the other statuses may have any cause.
     let is_reported = |(status, refused): &(u16, u64)| {
         let least = if *status == TOO_MANY { REFUSED_SHARE_MIN } else { OVERLOADED_SHARE_MIN };
         let is_most = *refused <= by_status && *refused as f64 >= MOST * counts.failed() as f64;
@@ -108,7 +108,7 @@ pub(super) fn pausing(evidence: &Evidence<'_>, all: &Timings, connections: u64) 
     (evidence.scenario.program.pauses() && gives_the_target_little(&held)).then_some(held)
 }
 
-/// Most of an iteration is pauses.
+/// Whether most of an iteration is pauses.
 fn gives_the_target_little(held: &PaceHeld) -> bool {
     held.target_ns < TARGET_SHARE_MAX * held.iteration_ns
 }

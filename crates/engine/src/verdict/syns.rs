@@ -1,4 +1,5 @@
-//! Connections that took as long as the retries of a lost SYN: the listen queue of the target was full, or packets were lost.
+//! Connections that took as long as the retries of a lost SYN: the listen queue of the target was full, or packets were
+//! lost.
 
 use metrics::Distribution;
 use pacing::Nanos;
@@ -46,7 +47,7 @@ mod tests {
     #[test]
     fn steps_of_seconds_are_lost_syns() {
         assert_eq!(lost(&connects(40, &[1_002, 1_031, 2_050, 3_070, 7_003])), Some(5));
-        // One of a few may take any time.
+        // One of a few connections may take any time.
         assert_eq!(lost(&connects(40, &[1_002, 1_031, 2_050, 3_070, 7_003, 1_500])), Some(5));
         for (quick, slow) in [
             (40, vec![]),

@@ -6,7 +6,7 @@ use super::ScenarioRuntime;
 use super::phase::Phase;
 
 impl ScenarioRuntime {
-    /// Connections that the shard knows.
+    /// Number of connections that the shard knows.
     pub(crate) fn known_connections(&self) -> usize {
         self.pool.connections.iter().count()
     }

@@ -23,7 +23,7 @@ use crate::slab::Key;
 #[derive(Default)]
 pub(super) struct CallState {
     response: Response,
-    /// When the next message is to leave; never, when there is none.
+    /// When the next message is due; never, when there is none.
     next_message: Nanos,
     /// For a stream of messages only.
     times: Option<Box<Times>>,

@@ -14,7 +14,7 @@ pub(super) struct PauseWindow {
     from: Nanos,
     to: Nanos,
     is_on: bool,
-    /// When that changes.
+    /// When to check it again.
     pub(super) due: Nanos,
 }
 

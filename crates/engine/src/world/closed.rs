@@ -22,7 +22,7 @@ pub(crate) struct Closed {
     wanted: u64,
     since: Nanos,
     next_change: Option<Nanos>,
-    /// There is nothing to do before.
+    /// Nothing is to be done before this instant.
     due: Nanos,
     /// Users that have left, and may come back.
     pub(super) parked: u64,
@@ -40,7 +40,7 @@ struct LostUsers {
     /// Counted from the start of the measured load.
     lost: RevokedSlots,
     warmup: Nanos,
-    /// The instant, counted likewise, for which `next` holds; none before the first.
+    /// The instant, counted likewise, of the last check; none before the first.
     at: Option<Nanos>,
     /// When more are lost.
     next: Nanos,
@@ -147,7 +147,7 @@ impl Closed {
         self.wanted as u32
     }
 
-    /// When there is something to do again.
+    /// Computes when there is something to do again.
     fn compute(&mut self, started: Nanos) {
         if self.is_halted {
             self.due = Nanos::NEVER;

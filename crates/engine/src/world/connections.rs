@@ -19,7 +19,7 @@ pub(crate) struct Connection {
     pub(crate) phase: Phase,
     /// It has carried a response, so the peer may close it at any time.
     pub(crate) is_reused: bool,
-    /// TLS, and the streams of HTTP/2.
+    /// Layers: TLS, and the streams of HTTP/2.
     pub(crate) layers: Option<Box<Layers>>,
 }
 
@@ -75,7 +75,7 @@ impl Connections {
         Some(connection)
     }
 
-    /// Changes the phase of a connection that was not shared.
+    /// Changes the phase of a connection that carried one exchange at a time.
     pub(crate) fn turn_into(&mut self, socket: Socket, phase: Phase) {
         let Some(connection) = self.find(socket) else { return };
         let (was, origin) = (std::mem::replace(&mut connection.phase, phase), usize::from(connection.origin));

@@ -25,7 +25,7 @@ pub(super) use again::Again;
 /// A request larger than one segment is sent without waiting for acknowledgements.
 const ONE_SEGMENT_BYTES: usize = 1_200;
 
-/// Most attempts of an exchange.
+/// Most retries of an exchange.
 pub(crate) const TRIES_MAX: u8 = 16;
 
 /// One request with its response, however many attempts it takes.
@@ -42,17 +42,17 @@ pub(crate) struct Exchange {
     pub(crate) moves: u8,
     /// It moves to another connection now: that is no further attempt.
     pub(crate) is_moved: bool,
-    /// It is no part of a warm-up.
+    /// It is not part of a warm-up.
     pub(crate) is_measured: bool,
 }
 
-/// One try of an exchange on a connection.
+/// An attempt of an exchange on a connection.
 pub(crate) struct Attempt {
     pub(crate) exchange: Key,
-    /// Its exchange is no part of a warm-up.
+    /// Its exchange is not part of a warm-up.
     pub(crate) is_measured: bool,
     pub(crate) socket: Socket,
-    /// Never, until its request goes out.
+    /// Never, until its request is sent.
     pub(crate) sent: Nanos,
     /// Never, until a byte of the response comes.
     pub(crate) first_byte: Nanos,
@@ -67,7 +67,7 @@ pub(crate) struct Attempt {
     pub(crate) status: Option<u16>,
     /// Its stream; 0 while it has none.
     pub(crate) stream: u32,
-    /// Bytes of its body.
+    /// Bytes of the response body.
     pub(super) body_bytes: u32,
     /// What is captured of the response.
     pub(super) needs: Wants,
@@ -212,7 +212,7 @@ impl ScenarioRuntime {
         self.try_exchange(exchange, sockets);
     }
 
-    /// One attempt: on the user's own connection when it has one, else on a new one.
+    /// Begins an attempt: on the user's own connection when it has one, else on a new one.
     pub(super) fn try_exchange<S: Sockets>(&mut self, key: Key, sockets: &mut S) {
         if self.pool.sharing.is_some() && !self.gets_connection(key) {
             return;

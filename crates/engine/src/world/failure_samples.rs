@@ -59,7 +59,7 @@ impl Attempt {
         }
     }
 
-    /// A head of HTTP/2, in the form of HTTP/1.
+    /// Keeps the head of an HTTP/2 response, in the form of HTTP/1.
     #[cold]
     pub(super) fn keep_fields(&mut self, status: u16, fields: &FieldList) {
         let start = format!("HTTP/2 {status}\r\n").into_bytes();

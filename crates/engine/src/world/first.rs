@@ -8,7 +8,7 @@ use super::ScenarioRuntime;
 
 /// The users that have had their first exchange, until all have.
 pub(super) struct FirstRound {
-    /// A bit for each user.
+    /// One bit for each user.
     had: Vec<u64>,
     left: u64,
 }
@@ -19,7 +19,7 @@ impl FirstRound {
         Self { had: vec![0; users.div_ceil(64) as usize], left: users }
     }
 
-    /// True for the first exchange of a user.
+    /// Whether it is the first exchange of a user.
     fn is_first(&mut self, user: u32) -> bool {
         let (word, bit) = (user as usize / 64, 1 << (user % 64));
         let Some(had) = self.had.get_mut(word).filter(|had| **had & bit == 0) else { return false };

@@ -138,7 +138,7 @@ impl ScenarioRuntime {
         self.instants.parts_until = now + PARTING_WAIT;
     }
 
-    /// When the peers have had their moment, or all of them are gone.
+    /// When the wait for peers ends; earlier, when all of them are gone.
     pub(crate) fn parts_until(&self) -> Nanos {
         if self.pool.connections.closing == 0 { Nanos::ZERO } else { self.instants.parts_until }
     }

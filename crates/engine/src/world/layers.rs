@@ -37,7 +37,7 @@ const CANCEL: u32 = http2::Code::Cancel as u32;
 const SILENCE_MAX: Nanos = Nanos::from_millis(5_000);
 /// Buffers kept for reuse.
 const SPARE_MAX: usize = 64;
-/// A buffer that grew beyond this is not kept.
+/// A larger buffer is not kept.
 const SPARE_BYTES_MAX: usize = 256 * 1024;
 
 /// Bytes accepted from a peer that was notified of the close, and should close now: what was on its way. Beyond it
@@ -54,7 +54,7 @@ pub(crate) struct Layers {
     /// Bytes to send next; for frames, with the attempts whose requests are among them.
     pub(super) out: Vec<u8>,
     leaving: Vec<Key>,
-    /// Messages that are to be counted when they are framed.
+    /// Messages that are counted when they are framed.
     held: Vec<HeldMessages>,
     /// Attempts that wait for the connection, or for a stream of it.
     waiting: VecDeque<Key>,
@@ -63,7 +63,7 @@ pub(crate) struct Layers {
     pub(super) handed: u64,
     /// Bytes that came while the peer's close was awaited.
     came_late: usize,
-    /// When the TLS handshake began.
+    /// Start of the TLS handshake.
     shakes_since: Nanos,
     /// When frames last came.
     received_at: Nanos,
@@ -81,12 +81,12 @@ pub(crate) struct Layers {
 /// State of a shard for connections with layers.
 #[derive(Default)]
 pub(crate) struct Links {
-    /// The connection of each link that takes requests, origin by origin; empty when no connection is shared.
+    /// The connection of each link, if it takes requests, origin by origin; empty when no connection is shared.
     sockets: Vec<Option<Socket>>,
     /// Links to each origin, and how many there may be.
     each: usize,
     most: u64,
-    /// Connections that have something to send.
+    /// Connections that have bytes to send.
     dirty: Vec<Socket>,
     plain: Vec<u8>,
     spare: Vec<Vec<u8>>,

@@ -26,7 +26,7 @@ pub(super) struct Looks {
 }
 
 impl ScenarioRuntime {
-    /// Something waits for the sockets to be read.
+    /// Whether something waits for the sockets to be read.
     #[inline]
     pub(super) fn awaits_look(&self) -> bool {
         !self.ledger.overdue.is_empty()
@@ -46,7 +46,7 @@ impl ScenarioRuntime {
     }
 
     /// Whether an exchange waits until its connection has been read: it may be sent once only, and the connection has
-    /// carried others. `is_moved`: it moves to another connection, for which this is checked again.
+    /// carried others. `is_moved`: it moves to another connection, which is noted again for when it is sent.
     #[cold]
     #[inline(never)]
     pub(super) fn looks_first(&mut self, key: Key, is_moved: bool, user: u32, origin: u16) -> bool {
@@ -81,7 +81,7 @@ impl ScenarioRuntime {
         (looks.waiting, looks.spare, looks.has_looked) = (left, all, None);
     }
 
-    /// The look has shown that the conversation of a message is over.
+    /// Whether the look has shown that the conversation of a message is over.
     fn has_lost_talk(&mut self, key: Key) -> bool {
         let Some(exchange) = self.ledger.exchanges.find(key) else { return false };
         let (user, step) = (exchange.user, &self.ledger.steps[exchange.step as usize]);
@@ -89,14 +89,14 @@ impl ScenarioRuntime {
         is_talk && self.talk_is_lost(user, origin)
     }
 
-    /// All that had come when an exchange was taken up has been read.
+    /// Whether all that had come when an exchange was taken up has been read.
     fn is_looked_at(&mut self, key: Key, since: u64) -> bool {
         let (looks, read_until) = (self.instants.waits - since, self.instants.read_until);
         let Some(exchange) = self.ledger.exchanges.find(key) else { return true };
         looks > 0 && (read_until >= exchange.taken_up || looks >= LOOKS_MAX)
     }
 
-    /// Measured exchanges that wait so, and whose attempt will be counted.
+    /// Measured exchanges that wait for a look, and whose attempt will be counted.
     pub(super) fn looking(&mut self) -> u64 {
         let Self { ledger, .. } = self;
         let is_counted = |(key, _): &&(Key, u64)| {

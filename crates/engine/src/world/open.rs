@@ -55,7 +55,7 @@ pub(crate) struct Open {
     counts_due: bool,
     /// Nothing that is intended later starts.
     last: Nanos,
-    /// When the warm-up starts, and the measured load.
+    /// Start of the warm-up; the next field is the start of the measured load.
     started: Nanos,
     measured_from: Nanos,
     /// It is paused from some instant on, without a known end.
@@ -107,7 +107,7 @@ impl Open {
         self.is_halted = true;
     }
 
-    /// When the next start is intended; `None` after the last.
+    /// Instant of the next start; `None` after the last.
     fn peek(&self) -> Option<Nanos> {
         let warm = self.work.warmup.as_ref().and_then(Starts::peek).map(|at| self.started + at);
         warm.or_else(|| self.work.starts.peek().map(|at| self.measured_from + at)).filter(|at| *at <= self.last)
@@ -244,7 +244,7 @@ impl ScenarioRuntime {
         self.users.open.as_ref().and_then(Open::end_of_starts)
     }
 
-    /// Takes up what is due, drops what is too late, and serves what waits.
+    /// Takes up starts that are due, drops those that are too late, and serves those that wait.
     pub(super) fn turn_open<S: Sockets>(&mut self, now: Nanos, sockets: &mut S) {
         let counts_from = self.instants.counts_from;
         let Some(open) = &mut self.users.open else { return };
@@ -319,7 +319,7 @@ impl ScenarioRuntime {
         is_used_up
     }
 
-    /// Starts that have waited too long are dropped.
+    /// Drops starts that have waited too long.
     #[inline]
     fn drop_late(&mut self, now: Nanos) {
         let Some(open) = &self.users.open else { return };

@@ -8,7 +8,7 @@ pub(crate) struct RedirectState {
     pub(super) follow: Follow,
     /// Its location.
     pub(super) at: At,
-    /// Hops before it.
+    /// Hops before this one.
     pub(super) hops: u32,
     /// When the first was intended; never, for the first itself.
     pub(super) began: Nanos,

@@ -29,7 +29,7 @@ const SEED: u64 = 0x6d61_736b;
 
 /// State of a shard for conversations.
 pub(super) struct Talking {
-    /// For each step, its frames.
+    /// Frames of each step.
     templates: Vec<Vec<Template>>,
     turn: usize,
     connections: u64,

@@ -39,7 +39,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// The parts around a head and a body, and how many were left out.
+    /// The parts around a head and a body, and the count of bytes left out.
     pub(super) fn split(&self) -> (&[Part], &[Part], u64) {
         (&self.before, &self.after, self.left_out)
     }

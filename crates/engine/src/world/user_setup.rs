@@ -228,7 +228,7 @@ impl ScenarioRuntime {
         self.users.open.is_none() && !self.users.closed.is_halted() && !self.users.closed.has(user)
     }
 
-    /// The load was over while a user paused that has something left to do, or went on without it.
+    /// The load ended while a user with something left to do paused, or it goes on without this user.
     pub(super) fn is_called_off(&self, user: u32) -> bool {
         if self.users.budget.is_over {
             return self.owes(user);

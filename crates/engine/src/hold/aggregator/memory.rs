@@ -115,11 +115,12 @@ mod tests {
             (&[], 2 * MIB, false),
             (&[], 4 * MIB, true),
             (&[(0, 100 * MIB), (100, 102 * MIB)], 2 * MIB, false),
-            // A hundred connections on a machine whose kernel moves by 2 MiB: 25,661 bytes for each would be its figure.
+            // A hundred connections on a machine whose kernel memory moves by 2 MiB: 25,661 bytes for each would be its
+            // figure.
             (&[(100, 100 * MIB), (100, 102 * MIB), (100, 101 * MIB)], 2_566_100, false),
             (&[(100, 100 * MIB), (100, 102 * MIB)], 6 * MIB, false),
             (&[(100, 100 * MIB), (100, 102 * MIB)], 7 * MIB, true),
-            // While connections come, what moves is theirs.
+            // While connections are opened, the change is theirs.
             (&[(0, 100 * MIB), (1_000, 110 * MIB), (2_000, 120 * MIB)], 20 * MIB, true),
             (&[(2_000, 120 * MIB), (2_000, 110 * MIB), (2_000, 110 * MIB)], 20 * MIB, false),
             (&[(1_000_000, 9_000 * MIB), (1_000_000, 9_040 * MIB)], 9_000 * MIB, true),

@@ -2,7 +2,7 @@
 
 use super::target::{Discipline, Limiter, Nodes, Pace, Servers, Shape, Target};
 
-/// One load.
+/// A simulated load.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Case {
     pub(super) kind: &'static str,
@@ -16,7 +16,7 @@ pub(super) struct Case {
 const USERS: [usize; 7] = [2, 4, 5, 6, 8, 20, 60];
 const USERS_FEWER: [usize; 4] = [4, 8, 20, 60];
 const USERS_MANY: [usize; 2] = [100, 400];
-/// One server serves 200 a second.
+/// Service time of a server that serves 200 requests a second.
 const SERVICE_S: f64 = 0.005;
 
 const AUTOSCALING: [(&str, usize, usize, f64); 4] = [

@@ -10,7 +10,7 @@ use crate::swarm::history::{History, Setup};
 
 const SECOND: u64 = 1_000_000_000;
 
-/// Step 0 is the start, step 1 the iteration, step 2 the stop.
+/// A plan with `on_start` (step 0), an iteration (step 1) and `on_stop` (step 2).
 fn three(paths: &[&str], flags: Flags) -> Plan {
     let mut plan = plan(&[(paths, vec![ask(1)])], flags);
     let program = &mut plan.scenarios[0].program;

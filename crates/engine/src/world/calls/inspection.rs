@@ -35,7 +35,7 @@ pub(super) struct Inspector {
 /// Inspection state of a shard.
 #[derive(Default)]
 pub(crate) struct Inspection {
-    /// They are built once and serve one message after the other.
+    /// Inspectors for reuse: they are built once and serve one message after the other.
     #[expect(clippy::vec_box, reason = "a call that has one holds a pointer and no more")]
     spare: Vec<Box<Inspector>>,
     out: Vec<u8>,

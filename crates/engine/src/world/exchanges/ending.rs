@@ -161,7 +161,7 @@ impl ScenarioRuntime {
         self.go_on_behind(exchange, attempt, outcome, done, sockets);
     }
 
-    /// The user goes on.
+    /// The user goes on after its exchange.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every exchange ends here, on one of two ways")]
     fn go_on_behind<S: Sockets>(

@@ -16,7 +16,7 @@ use crate::world::step::PreparedStep;
 /// A server that does not support it waits for the body, as the client does for the 100: as long as curl waits.
 const WORD_WAIT: Nanos = Nanos::from_millis(1_000);
 
-/// Where the body of a request begins; `None` without one.
+/// Offset of the body of a request; `None` without one.
 fn body_in(request: &[u8]) -> Option<usize> {
     let head = request.windows(4).position(|four| four == b"\r\n\r\n")? + 4;
     (head < request.len()).then_some(head)
@@ -50,7 +50,7 @@ impl ScenarioRuntime {
         true
     }
 
-    /// The body follows.
+    /// Sends the body.
     #[cold]
     pub(in crate::world) fn send_body<S: Sockets>(&mut self, key: Key, sockets: &mut S) {
         let Some(attempt) = self.ledger.attempts.find(key) else { return };

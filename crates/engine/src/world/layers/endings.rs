@@ -128,7 +128,7 @@ impl ScenarioRuntime {
                     self.soil(socket);
                 }
                 if is_silent {
-                    // The peer may be gone, and further requests find out on another connection.
+                    // The peer may be gone; further requests use another connection and find out.
                     self.unlink(socket);
                     self.move_waiting(socket, Failure::Timeout, now, sockets);
                 }

@@ -329,7 +329,7 @@ impl ScenarioRuntime {
         if let Some(attempt) = self.ledger.attempts.find(key) {
             self.pool.links.gather.hear(attempt.first_byte.since(attempt.sent));
         }
-        // Each step says whether its connection is used again.
+        // Each step determines whether its connection is used again.
         let step = self.ledger.attempts.find(key).and_then(|attempt| self.ledger.exchanges.find(attempt.exchange));
         if step.is_some_and(|exchange| !self.ledger.steps[exchange.step as usize].keep_alive) {
             self.unlink(socket);

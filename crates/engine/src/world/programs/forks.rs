@@ -101,6 +101,6 @@ pub(in crate::world) enum Use {
     Request(ForkPart),
     /// An extraction from its response.
     Response(ForkPart),
-    /// A condition.
+    /// The evaluation of a condition.
     Condition,
 }

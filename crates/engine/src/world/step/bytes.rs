@@ -63,7 +63,8 @@ pub(super) fn render_into(request: &Request, bytes: &mut Vec<u8>) {
     wire::http1::render_request(&request.method, &request.path, version, &request.headers, body, bytes);
 }
 
-/// Makes the dynamic request that opens a conversation. Without a path, it belongs to no conversation.
+/// Makes the dynamic request that opens a conversation. `is_open`: the conversation is open already, so the request
+/// gets no path and opens none.
 pub(super) fn open_anew(
     making: &DynamicParts,
     base: &Request,
