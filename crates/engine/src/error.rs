@@ -69,7 +69,7 @@ pub enum BackendFault {
     Target {
         /// Name of the worker.
         worker: String,
-        /// Address of the target.
+        /// The target that it may not load.
         target: String,
         /// Targets that it allows.
         allowed: String,

@@ -232,7 +232,7 @@ pub fn probe(plan: &Plan, options: &RunOptions, result: &mut RunResult, stop_lev
         Ok(probing) => carried_out(probing, options, stop).map_err(|_| NotTried::Failed),
         Err(why) => Err(why),
     };
-    // If the probe is stopped it has no result, and the stop is reported as requested.
+    // A stopped probe has no conclusion, but the requests that it made are reported.
     if let (Ok(probes), true) = (&probed, stop.is_stopped() && !result.was_stopped) {
         let probes = probes.clone();
         result.learn(Err(NotTried::Stopped));

@@ -42,7 +42,7 @@ pub(crate) struct Setup {
     pub(crate) freezes: Vec<(usize, Nanos, Nanos)>,
     /// The run is stopped, gently or at once.
     pub(crate) stop_at: Option<(Nanos, bool)>,
-    /// Index in `freezes` of the target's program.
+    /// The program that a freeze stops: the target's, that of the first shard, or those of all shards.
     pub(crate) changes: Vec<(Nanos, usize, ChangeKind)>,
     /// This completion of the network is lost.
     pub(crate) lost_completion: Option<u64>,

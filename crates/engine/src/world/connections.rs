@@ -24,7 +24,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// The peer has ended its side.
+    /// The peer has ended the TLS session.
     pub(crate) fn is_reported(&self) -> bool {
         self.layers.as_ref().is_some_and(|layers| layers.was_reported())
     }
