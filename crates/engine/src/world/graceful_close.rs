@@ -14,7 +14,7 @@ use super::phase::Phase;
 const PARTING_WAIT: Nanos = Nanos::from_millis(250);
 
 impl ScenarioRuntime {
-    /// TLS close_notify was received. The reply is sent at once, since some peers wait for that before they close.
+    /// TLS `close_notify` was received. The reply is sent at once, since some peers wait for that before they close.
     pub(super) fn peer_says_goodbye<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) {
         let Some(phase) = self.pool.connections.find(socket).map(|connection| connection.phase) else { return };
         match phase {
@@ -40,7 +40,7 @@ impl ScenarioRuntime {
         }
     }
 
-    /// Sends close_notify in reply; the peer closes its socket next.
+    /// Sends `close_notify` in reply; the peer closes its socket next.
     pub(super) fn response_goodbye<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) {
         let mut goodbye = self.pool.links.buffer();
         let Some(layers) = self.layers(socket) else { return self.pool.links.give_back(goodbye) };
