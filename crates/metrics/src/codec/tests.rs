@@ -103,7 +103,7 @@ fn other_versions_are_refused_by_name() {
     }
 }
 
-/// The bytes of one section with invalid content.
+/// A section with invalid content is refused.
 #[test]
 fn what_cannot_be_is_refused() {
     let section = |number: u8, content: &[u8]| {
