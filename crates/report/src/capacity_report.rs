@@ -1,4 +1,5 @@
-//! The arithmetic of capacity: each result with its formula, as text and as JSON. `docs/capacity.schema.json` describes the JSON.
+//! The capacity estimate: each result with its formula, as text and as JSON. `docs/capacity.schema.json` describes the
+//! JSON.
 
 use search::capacity::{CapacityError, CapacityLine, Name, number};
 use serde_json::{Value, json};

@@ -354,7 +354,7 @@ pub(crate) fn unreliable_mark(language: Language) -> &'static str {
 
 /// The meaning of the difference between response and service time, when there is one.
 pub(crate) fn difference(run: &Run, language: Language) -> Option<String> {
-    // A time hidden by a stall is more than the delay of a moment.
+    // The requests that a stall hides matter more than the delay of a moment.
     if let Some(hidden) = hidden_by_users(run, language) {
         return Some(hidden);
     }

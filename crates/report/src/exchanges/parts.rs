@@ -11,7 +11,7 @@ use crate::Language;
 use crate::format::count;
 use crate::wrap::cut;
 
-/// The most columns of an extracted value: one line on most screens, with its name.
+/// The most columns of an extracted value: one line on most screens, without the name before it.
 const TAKEN_COLUMNS_MAX: usize = 200;
 
 /// The most bytes of binary data that are shown, as numbers.

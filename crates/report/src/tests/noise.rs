@@ -15,7 +15,7 @@ use super::*;
 /// The number of pairs of equal loads; the world of the others has fewer.
 const EQUAL_PAIRS: usize = 40;
 const SLOWER_PAIRS: usize = 20;
-/// The most clear differences of each figure.
+/// The most pairs of equal loads with a clear difference.
 const EQUAL_CLEAR_MAX: usize = 2;
 const SLOWER_CLEAR_MIN: usize = 19;
 /// The length of a run, in virtual time.
@@ -98,8 +98,7 @@ fn is_clear(comparison: &Comparison) -> bool {
     comparison.differences.iter().any(|one| one.is_clear)
 }
 
-/// The target's times vary between requests by half of their mean: a single run could not determine the mean more
-/// closely.
+/// The target's times vary between requests by half of themselves: one run cannot determine their mean more closely.
 #[test]
 fn equal_loads_are_equal_and_a_tenth_slower_is_clear() {
     let mut world = World::new(7);
