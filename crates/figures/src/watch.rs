@@ -92,7 +92,7 @@ pub enum Note {
     AcceptQueue {
         /// The target; `None` when connections go to several hosts.
         address: Option<SocketAddr>,
-        /// Connections that took so long.
+        /// Connections that took longer.
         slow: u64,
         /// Connections that timed out.
         timed_out: u64,

@@ -245,7 +245,7 @@ impl Figure {
     }
 
     /// Whether onrush was the bottleneck of this run, or its stalls may have caused this figure. A stall that
-    /// determined p99 covered so many requests that it affects sums too; it affects other percentiles only where they
+    /// determined p99 covered enough requests that it affects sums too; it affects other percentiles only where they
     /// are marked.
     fn is_stalled(self, report: &Value) -> bool {
         if !self.is_percentile() || is_hold(report) {

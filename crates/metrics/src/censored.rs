@@ -65,7 +65,7 @@ impl Censored {
         Self::of_times(&incomplete, &times(seen.timings(series, Class::Succeeded)))
     }
 
-    /// Messages whose call timed out before they were answered, of all that wait for an answer.
+    /// Messages whose call timed out before they were answered, of all that wait for a response.
     pub fn of_messages(seen: &Snapshot) -> Self {
         Self::of_times(&seen.message_incomplete, &seen.message)
     }

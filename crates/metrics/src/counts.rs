@@ -18,7 +18,7 @@ pub struct Counts {
     pub statuses: Box<[u64; STATUS_COUNT]>,
     /// Responses by gRPC status, where they have one.
     pub grpc_statuses: [u64; GRPC_STATUSES.len()],
-    /// WebSocket sessions that the server closed, by its code: while an answer was awaited, or not.
+    /// WebSocket sessions that the server closed, by its code: while a response was awaited, or not.
     pub closes: BTreeMap<u16, u64>,
     pub(crate) failures: Box<[u64; FAILURE_COUNT]>,
 }

@@ -104,9 +104,9 @@ pub struct Held {
     /// Times from the start of a connection until it is established: with TLS, with the WebSocket handshake, with a
     /// first HTTP response.
     pub connect: Distribution,
-    /// Times from the instant at which a message was due to its answer.
+    /// Times from the instant at which a message was due to its response.
     pub response: Distribution,
-    /// Times from the instant at which a message was sent to its answer.
+    /// Times from the instant at which a message was sent to its response.
     pub service: Distribution,
     /// The time that incomplete messages had waited.
     pub incomplete: Distribution,

@@ -21,7 +21,7 @@ pub struct Snapshot {
     pub connect: Distribution,
     /// Time from there to the end of the TLS handshake.
     pub tls: Distribution,
-    /// On message streams: the time from the i-th message to the i-th answer.
+    /// On message streams: the time from the i-th message to the i-th response.
     pub message: Distribution,
     /// On message streams: the ages of the messages whose call timed out before they were answered.
     pub message_incomplete: Distribution,

@@ -12,7 +12,7 @@ const BYTES_MAX: u64 = 1 << 60;
 /// The budget of a run; `None` where there is no limit. A warm-up counts too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Budget {
-    /// Requests, or messages with their answers, that are started.
+    /// Requests, or messages with their responses, that are started.
     pub requests: Option<u64>,
     /// Bytes that are sent and received, as sockets see them.
     pub bytes: Option<u64>,

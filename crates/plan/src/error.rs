@@ -84,7 +84,7 @@ pub enum PlanError {
     /// A load on a plain connection without a message.
     #[error("there is nothing to send; give a message with -d or --data-bytes (or: onrush hold --receive-only)")]
     NothingToSend,
-    /// The end of an answer is not defined.
+    /// The end of a response is not defined.
     #[error(
         "nothing says where an answer ends; add --until '\\n', --read-bytes N, --length-prefix 4, or --no-response"
     )]

@@ -40,7 +40,7 @@ pub enum HoldWork {
     Once,
     /// In turn, so that each connection sends once in this time.
     Every(Duration),
-    /// After a random pause since its last answer.
+    /// After a random pause since its last response.
     Pause {
         /// The minimum.
         least: Duration,

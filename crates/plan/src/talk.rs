@@ -7,16 +7,16 @@ pub const MESSAGE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// The most source addresses of connections, and the most endpoints.
 pub const PLACES_MAX: usize = 65_536;
 
-/// One message, and the end of its answer.
+/// One message, and the end of its response.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Talk {
     /// The message, without a frame; `None` when the step only listens.
     pub message: Option<Message>,
-    /// The end of the answer.
+    /// The end of the response.
     pub response: ResponseEnd,
     /// Of WebSocket: the offered subprotocols, in order of preference.
     pub subprotocols: Vec<String>,
-    /// Whether answers that fail the checks are skipped: it waits for one that passes.
+    /// Whether responses that fail the checks are skipped: it waits for one that passes.
     pub awaits: bool,
     /// Of WebSocket: whether compression is offered.
     pub offers_deflate: bool,
@@ -29,7 +29,7 @@ pub struct Message {
     pub kind: MessageKind,
     /// Its bytes.
     pub bytes: Vec<u8>,
-    /// Whether it is `{"seq":"USER_NUMBER","cmd":"ping","data":{}}`, anew each time, with an answer of the same `seq`.
+    /// Whether it is `{"seq":"USER_NUMBER","cmd":"ping","data":{}}`, anew each time, with a response of the same `seq`.
     pub is_numbered: bool,
 }
 
@@ -46,10 +46,10 @@ pub enum MessageKind {
     Ping,
 }
 
-/// The end of an answer.
+/// The end of a response.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ResponseEnd {
-    /// There is no answer.
+    /// There is no response.
     None,
     /// At the end of a WebSocket message; with a pong, if a ping was sent.
     Message,

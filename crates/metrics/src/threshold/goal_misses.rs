@@ -122,7 +122,7 @@ impl Threshold {
         let never = counts.dropped() + counts.lost() + (counts.unfinished() - counts.cut().min(counts.unfinished()));
         let is_upper = matches!(self.comparison, Comparison::Below | Comparison::AtMost);
         match (part, whole, is_upper) {
-            // A dropped start failed, whatever the reason.
+            // A start without an outcome failed, whatever the reason.
             (Counted::Failed, Counted::Done, true) => GoalMisses { lost: part_of + never, of: whole_of + never },
             (Counted::Succeeded, Counted::Done, false) => {
                 GoalMisses { lost: whole_of.saturating_sub(part_of) + never, of: whole_of + never }

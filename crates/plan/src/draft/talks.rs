@@ -1,4 +1,4 @@
-//! Messages of WebSocket and of plain TCP: the content, and where an answer ends.
+//! Messages of WebSocket and of plain TCP: the content, and where a response ends.
 
 use super::{Body, Draft};
 use crate::address::Scheme;
@@ -8,7 +8,7 @@ use crate::{
     Version,
 };
 
-/// The largest answer of a known length.
+/// The largest response of a known length.
 pub(crate) const RESPONSE_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 
 /// Options of messages of WebSocket and TCP.
@@ -16,7 +16,7 @@ pub(crate) const RESPONSE_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 pub struct MessagingOptions {
     /// The message type, on a WebSocket.
     pub kind: Option<MessageKind>,
-    /// Where an answer ends.
+    /// Where a response ends.
     pub end: Option<ResponseEnd>,
     /// The offered subprotocols, in order of preference.
     pub subprotocols: Vec<String>,
@@ -36,7 +36,7 @@ impl MessagingOptions {
     }
 }
 
-/// The flag for the end of an answer.
+/// The flag for the end of a response.
 pub(crate) fn flag_of(end: &ResponseEnd) -> &'static str {
     match end {
         ResponseEnd::Until(_) => "--until",
@@ -47,7 +47,7 @@ pub(crate) fn flag_of(end: &ResponseEnd) -> &'static str {
 }
 
 impl Draft {
-    /// A message and its answer as a step. `listens`: there may be no message.
+    /// A message and its response as a step. `listens`: there may be no message.
     pub(super) fn talk_step(&self, address: &Address, listens: bool) -> Result<Step, PlanError> {
         let is_ws = address.scheme == Scheme::WebSocket;
         let scheme = if is_ws { "ws://" } else { "tcp://" };
@@ -178,7 +178,7 @@ impl Draft {
                 check_count("--read-bytes", *count, 1, RESPONSE_BYTES_MAX).map(ResponseEnd::Bytes)
             }
             (Some(end), false) => Ok(end.clone()),
-            // A load without an end of answers would measure nothing but sending.
+            // A load without an end of responses would measure nothing but sending.
             (None, false) if message.is_some() => Err(PlanError::NoAnswerEnd),
             (None, false) => Ok(ResponseEnd::None),
         }

@@ -26,7 +26,7 @@ pub enum Need {
     /// Commands of curl.
     #[error("several curl commands, --curl FILE, or URLs, --urls FILE")]
     Curl,
-    /// A message with an answer.
+    /// A message with a response.
     #[error("a message that is answered: -d, with ws:// or tcp://")]
     Answered,
     /// HTTP.
@@ -160,7 +160,7 @@ pub enum Remedy {
     /// There is one message.
     #[error("each gives the message; leave one of them out")]
     OneMessage,
-    /// There is one end of an answer.
+    /// There is one end of a response.
     #[error("an answer ends in one way; leave one of them out")]
     OneEnd,
     /// WebSocket messages have ends.

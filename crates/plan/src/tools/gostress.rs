@@ -165,7 +165,7 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
                 draft.responses.json = vec![JsonCheck::parse(&format!("$.code == {code}"))?];
             }
             if let Some(file) = file {
-                // The one request of its file that it sends.
+                // Of the requests in its file, the one that it sends.
                 let (path, leads_to) = (file.to_owned(), url.map(str::to_owned));
                 draft.commands = Some(Commands::File { path, leads_to });
             } else {

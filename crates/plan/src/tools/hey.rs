@@ -153,7 +153,7 @@ fn headers_of(given: &GivenFlags, method: &str) -> Result<Vec<Header>, ToolFault
             set(&mut headers, parsed(name, value)?);
         }
     }
-    // hey itself loses it on redirects; the user means it to be sent.
+    // hey itself loses it; a user who gives it means it to be sent.
     headers.extend(given.last("-a").map(Header::basic));
     if !headers.iter().any(|header| header.is("accept")) {
         headers.push(Header::without("Accept"));

@@ -94,7 +94,7 @@ pub(super) const TABLE: [Opt; 52] = [
 /// Flags that are refused, or mean a different run.
 const MORE: [&str; 6] = ["--stats-success-breakdown", "--db-url", "--debug", "--help", "-h", "--version"];
 
-/// The units of the humantime notation.
+/// The units of times.
 const UNITS: [(&str, f64); 27] = [
     ("nanos", 1e-9),
     ("nsec", 1e-9),
@@ -125,7 +125,7 @@ const UNITS: [(&str, f64); 27] = [
     ("d", 86_400.0),
 ];
 
-/// Times in that notation: `10s`, `1m 30s`, `500ms`.
+/// Times with units: `10s`, `1m 30s`, `500ms`.
 fn human(flag: &'static str, text: &str) -> Result<Duration, ToolFault> {
     let wanted = "a time like 10s, 1m 30s or 500ms";
     super::span_of(text.trim(), &UNITS).ok_or_else(|| ToolFault::Value { flag, value: text.to_owned(), wanted })

@@ -58,7 +58,7 @@ pub(crate) fn code_and_reason(code: Option<u16>, reason: Option<&str>, language:
     }
 }
 
-/// The reason why a session was closed before its answer, and the remedy.
+/// The reason why a session was closed before its response, and the remedy.
 pub(super) fn remedy(code: u16, scene: &Scene<'_>, language: Language) -> String {
     let (en, zh) = meaning(code);
     let said = code_and_reason((code != CLOSE_WITHOUT_CODE).then_some(code), scene.server_text(code), language);

@@ -45,7 +45,7 @@ fn all() -> Snapshot {
     seen.fail(SeriesId::transaction(2), Failure::Timeout);
     seen.record(SeriesId::new(SeriesKind::Custom, 5), Class::Succeeded, 42);
     for number in 0..12 {
-        // The first ones are counted so often that counters of pages overflowed.
+        // The first ones are counted more often than the counters of pages hold.
         times_of(&mut seen, number).record_many(1_000 * (number as u64 + 1), 3 << 16);
         times_of(&mut seen, number).record(77_000_000_000_000 + number as u64);
     }
