@@ -53,7 +53,7 @@ fn all<'a>(
 }
 
 /// The snapshot of a scenario, or of all transactions or steps of a name; `seen`: the snapshots of all scenarios.
-/// `None` for an unknown name.
+/// Empty for an unknown name.
 pub fn seen_of_part<'a>(plan: &Plan, name: &str, seen: impl Fn(usize) -> &'a Snapshot) -> Cow<'a, Snapshot> {
     let mut sum = Snapshot::default();
     match engine::catalog(plan).named(name) {

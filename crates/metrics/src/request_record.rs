@@ -40,7 +40,7 @@ pub struct RequestRecord {
     pub body_bytes: u32,
     /// Index of its step in the plan, over all scenarios.
     pub step: u32,
-    /// The index of the shard that ran it.
+    /// The shard that ran it, counted from 0.
     pub shard: u32,
     /// The status of the response; 0 without one.
     pub status: u16,

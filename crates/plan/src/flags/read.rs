@@ -430,8 +430,7 @@ fn read_hex(text: &str) -> Result<Vec<u8>, PlanError> {
     digits.chunks(2).map(byte).collect::<Option<Vec<u8>>>().ok_or_else(|| PlanError::Hex { value: text.to_owned() })
 }
 
-/// Resolves escapes for bytes that cannot be typed: `
-/// `, `\r`, `\t`, `\0`, `\\`, `\xHH`.
+/// Resolves escapes for bytes that cannot be typed: `\n`, `\r`, `\t`, `\0`, `\\`, `\xHH`.
 fn unescape(text: &str) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     let mut rest = text.bytes();

@@ -45,7 +45,7 @@ impl Scale {
                 }
             }
         }
-        // Only few marks are readable.
+        // With many marks only the powers of ten are readable.
         if all.len() > 9 { all.into_iter().filter(|value| is_power(*value)).collect() } else { all }
     }
 }

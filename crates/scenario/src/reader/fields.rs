@@ -90,7 +90,7 @@ impl<'n> Fields<'n> {
         }
     }
 
-    /// Ends the reading of the map.
+    /// Ends the reading of the map, after which each key of the table must have been read.
     pub(crate) fn close(self) {
         let missed = self.object.fields.iter().find(|field| !self.requested.contains(&field.name));
         debug_assert!(

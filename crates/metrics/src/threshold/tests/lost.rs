@@ -24,7 +24,7 @@ fn what_was_lost_with_a_worker_may_have_failed() {
         ("succeeded / started > 99%", false),
         ("lost / started < 3%", true),
         ("lost < 1", false),
-        // One in fifty took an unknown time longer.
+        // One in fifty took longer, by an unknown time.
         ("p95(response_time) < 20ms", true),
         ("p97(response_time) < 20ms", true),
         ("p99(response_time) < 20s", false),

@@ -1,8 +1,7 @@
 //! The command prompt removes carets and determines where a line ends; the program itself splits the line into words.
 //!
 //! Browsers double each backslash and put a caret before both. The rules of Windows reduce a pair to one only before a
-//! quote, so a `\
-//! ` within JSON would arrive doubled. Such pairs are one backslash here: that is what the browser sent.
+//! quote, so a `\\n` within JSON would arrive doubled. Such pairs are one backslash here, as the browser sent it.
 
 use super::{CurlFault, PlanError, Word, at};
 
