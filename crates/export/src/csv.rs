@@ -1,17 +1,17 @@
-//! A line for each interval and series. An interval that is told again has further lines with what came late, so that
-//! sums are right.
+//! CSV with a line for each interval and series. An update of an interval has further lines with what came late, so
+//! that sums are right.
 
 use figures::{Interval, Quantile, StepPart, Times};
 
 use crate::totals::Totals;
 
-/// The first line.
+/// The header line.
 pub(crate) const COLUMNS: &str = "interval,late,from_s,to_s,series,scenario,name,succeeded,failed,\
     dropped,bytes_received,bytes_sent,users,connections,in_flight,\
     response_min_ms,response_mean_ms,response_p50_ms,response_p90_ms,response_p95_ms,response_p99_ms,\
     response_p99.9_ms,response_max_ms\n";
 
-/// The lines of one interval. `before`: the totals of the one before it, `now`: those after it.
+/// The lines of one interval. `before`: the totals before it, `now`: those after it.
 pub(crate) fn lines(interval: &Interval, before: &Totals, now: &Totals) -> String {
     let late = u8::from(interval.is_again);
     let span = format!("{},{late},{},{}", interval.number, interval.from.as_secs_f64(), interval.to.as_secs_f64());

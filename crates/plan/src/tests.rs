@@ -117,7 +117,7 @@ fn connection_says_what_is_meant() {
     assert_eq!(line(true, true).as_deref(), Some("Connection: close"));
 }
 
-/// As curl: who a URL names goes out as Basic, a flag goes before, and the URL is shown without it.
+/// As curl: the user information of a URL is sent as Basic, a flag takes precedence, and the URL is shown without it.
 #[test]
 fn who_a_url_names_is_sent_as_basic() {
     let basic = |flags: &Flags| {
@@ -410,7 +410,7 @@ fn an_open_load_of_each_kind() {
             max_lateness
         }
     );
-    // They are opened before they are needed where that is asked for, and somebody says how many there are.
+    // They are opened before they are needed where that is requested, and their number is given.
     let early = Flags { preconnect: true, ..counted };
     assert!(matches!(open_load(&early), Load::Open { connections: ConnectionCount::Exactly(4), .. }));
     let refused = [Flags { connections: None, ..early.clone() }, Flags { rate: None, ..early }];

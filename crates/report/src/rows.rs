@@ -28,12 +28,12 @@ pub(crate) fn used_up(run: &Run, language: Language) -> Vec<String> {
 
 /// The file whose rows ended the load before its plan.
 pub(crate) fn that_ended_it(run: &Run) -> Option<String> {
-    // Of several scenarios it may have been of another one.
+    // With several scenarios it may have been a file of another one.
     let ended = run.used_up.iter().find(|file| !file.is_again && run.plan.scenarios.len() == 1);
     ended.map(|file| file.file.display().to_string())
 }
 
-/// The same for programs.
+/// The files as JSON.
 pub(crate) fn value(run: &Run) -> Value {
     let reported = |UsedUp { file, rows, is_again }: &UsedUp| json!({ "file": file.display().to_string(), "rows": rows, "then": if *is_again { "again" } else { "stop" } });
     run.used_up.iter().map(reported).collect()

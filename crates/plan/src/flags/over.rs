@@ -1,9 +1,9 @@
-//! Flags over others: of a command line over those of a file.
+//! Overriding of flags: the command line overrides a file.
 
 use super::Flags;
 
 impl Flags {
-    /// What these say, and the others where these say nothing.
+    /// These flags, with those of `base` where these are not given.
     #[must_use]
     pub fn over(&self, base: &Self) -> Self {
         let says_version = self.http10 || self.http11 || self.http2;
