@@ -18,7 +18,7 @@ pub struct Spec {
     pub pick: Pick,
     /// How rows are shared between users.
     pub share: Share,
-    /// What follows the last row.
+    /// Behavior after the last row.
     pub at_end: AtEnd,
 }
 
@@ -115,7 +115,7 @@ pub enum Share {
     Unique,
 }
 
-/// What follows the last row.
+/// Behavior after the last row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AtEnd {
     /// The first row again. [`RowPosition::Row`](crate::RowPosition::Row) has the number of the round.

@@ -54,7 +54,7 @@ impl Scratch {
 /// The start of an exchange.
 #[derive(Clone, Copy, Debug)]
 pub struct ExchangeStart<'a> {
-    /// What is sent.
+    /// The content.
     pub what: Payload<'a>,
     /// The event that ends the exchange.
     pub response: ResponseKind<'a>,

@@ -100,7 +100,7 @@ pub enum Fault {
     /// More or less content than was announced.
     #[error("the content is not as long as Content-Length says")]
     ContentLength,
-    /// More interim answers than [`INTERIM_COUNT_MAX`].
+    /// More interim responses than [`INTERIM_COUNT_MAX`].
     #[error("too many interim (1xx) answers")]
     TooManyInterim,
     /// A setting with an invalid value.

@@ -19,7 +19,7 @@ pub struct Request {
     pub question: Option<Question>,
 }
 
-/// What a request asks for.
+/// The query of a request.
 #[derive(Clone, PartialEq, Eq, Oneof)]
 pub enum Question {
     /// A file of this name.

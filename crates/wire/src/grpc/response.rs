@@ -44,7 +44,7 @@ pub enum ResponseFault {
 /// Why a call has no usable status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StatusError {
-    /// The HTTP status tells how it ended.
+    /// The outcome is given by the HTTP status.
     Http,
     /// The response breaks the protocol.
     ResponseFault(ResponseFault),

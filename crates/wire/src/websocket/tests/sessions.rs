@@ -1,4 +1,4 @@
-//! Whole messages, the answers that the protocol wants out, and compression.
+//! Whole messages, the replies that the protocol requires, and compression.
 
 use super::*;
 
