@@ -31,7 +31,7 @@ pub struct Refused {
     pub rsa_bits: Option<usize>,
 }
 
-/// Minimum RSA key size: smaller keys are no longer verified by any library.
+/// Minimum RSA key size: smaller keys are refused as too weak.
 const RSA_BITS_MIN: usize = 2_048;
 
 /// The error of an RSA key smaller than the minimum.
