@@ -216,7 +216,7 @@ impl Server {
         stats::held(&self.shared.stats)
     }
 
-    /// Time in requested freezes (`/stall`), from the scheduled instant to the actual end; that of the thread with most.
+    /// Time in requested freezes (`/stall`), from the scheduled instant to the actual end: that of the longest thread.
     pub fn frozen(&self) -> Nanos {
         stats::frozen(&self.shared.stats)
     }
