@@ -27,9 +27,9 @@ type Counts = BTreeMap<String, u64>;
 /// The stored counts, by CPU model: other models take other paths through the same libraries.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-struct Kept(BTreeMap<String, Counts>);
+struct KeptCounts(BTreeMap<String, Counts>);
 
-impl Kept {
+impl KeptCounts {
     /// Replaces the counts of this model. Benchmarks that no longer exist are removed for all models.
     fn update(&mut self, model: String, now: Counts) {
         self.0.values_mut().for_each(|counts| counts.retain(|name, _| now.contains_key(name)));
@@ -49,7 +49,7 @@ pub(crate) fn instructions(mode: Mode) -> Result<(), Failure> {
     let (model, now) = (cpu_model(), count()?);
     let path = root().join("bench/instructions.json");
     let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let mut kept: Kept = serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+    let mut kept: KeptCounts = serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
     if mode == Mode::Update {
         kept.update(model, now);
         let mut text = serde_json::to_string_pretty(&kept).map_err(|error| error.to_string())?;
@@ -77,7 +77,7 @@ pub(crate) fn instructions(mode: Mode) -> Result<(), Failure> {
 
 /// A line for each benchmark, and the names of those that grew too much. A benchmark with counts of other models only
 /// is not judged; one without any stored count, or with a stored count but no current one, is named too.
-fn compare(kept: &Kept, model: &str, now: &Counts) -> (Vec<String>, Vec<String>) {
+fn compare(kept: &KeptCounts, model: &str, now: &Counts) -> (Vec<String>, Vec<String>) {
     let (mut lines, mut grown) = (Vec::new(), Vec::new());
     let before = kept.0.get(model);
     for (name, count) in now {
@@ -241,8 +241,8 @@ mod tests {
         counts.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect()
     }
 
-    fn kept(models: &[(&str, &[(&str, u64)])]) -> Kept {
-        Kept(models.iter().map(|(model, rows)| ((*model).to_owned(), counts(rows))).collect())
+    fn kept(models: &[(&str, &[(&str, u64)])]) -> KeptCounts {
+        KeptCounts(models.iter().map(|(model, rows)| ((*model).to_owned(), counts(rows))).collect())
     }
 
     #[test]
@@ -282,7 +282,7 @@ mod tests {
     #[test]
     fn the_kept_counts_can_be_read() {
         let text = std::fs::read_to_string(root().join("bench/instructions.json")).expect("the kept counts");
-        let kept: Kept = serde_json::from_str(&text).expect("a map of maps");
+        let kept: KeptCounts = serde_json::from_str(&text).expect("a map of maps");
         assert!(
             !kept.0.is_empty() && kept.0.values().all(|counts| counts.contains_key("exchange keep_alive")),
             "{kept:?}"

@@ -32,17 +32,17 @@ const CLUSTER_WORKERS_MAX: u64 = pacing::SLOT_COUNT as u64;
 /// Workers that do not end by themselves are ended after this.
 const ENDS_WITHIN: Duration = Duration::from_secs(1);
 /// The same of those that are far away.
-const ENDS_AFAR_WITHIN: Duration = Duration::from_secs(3);
+const ENDS_REMOTE_WITHIN: Duration = Duration::from_secs(3);
 /// A worker that reaches nobody starts nothing more after this.
 const LEASE: Nanos = Nanos::from_millis(5_000);
 /// Workers of other machines may still be started by hand, or by others: they are waited for.
-const PATIENCE_AFAR: Nanos = Nanos::from_millis(60_000);
+const PATIENCE_REMOTE: Nanos = Nanos::from_millis(60_000);
 /// Who leads is known to be gone after this.
-const TTL_AFAR: Nanos = Nanos::from_millis(3_000);
+const TTL_REMOTE: Nanos = Nanos::from_millis(3_000);
 /// What was kept while the bus could not be reached is waited for.
-const LATE_NEWS_AFAR: Nanos = Nanos::from_millis(15_000);
+const LATE_NEWS_REMOTE: Nanos = Nanos::from_millis(15_000);
 /// From the moment when all are ready to the start.
-const START_LEAD_AFAR: Nanos = Nanos::from_millis(2_000);
+const START_LEAD_REMOTE: Nanos = Nanos::from_millis(2_000);
 /// Whoever sends for workers elsewhere may have so many.
 const _: () = core::assert!(HOSTS_MAX as u64 <= WORKERS_MAX);
 
@@ -210,11 +210,11 @@ impl WorkerPlan {
     /// How workers of other machines are led: all takes longer between machines.
     fn remote(&self) -> LeaderSettings {
         LeaderSettings {
-            patience: PATIENCE_AFAR,
-            ttl: TTL_AFAR,
-            late_news: LATE_NEWS_AFAR,
+            patience: PATIENCE_REMOTE,
+            ttl: TTL_REMOTE,
+            late_news: LATE_NEWS_REMOTE,
             closed_is_gone: false,
-            start_lead: START_LEAD_AFAR,
+            start_lead: START_LEAD_REMOTE,
             ..self.setting()
         }
     }
@@ -284,7 +284,7 @@ impl WorkerProcesses {
     /// All of them end: those that are far away are told at the same time.
     fn end(&self) {
         let all = std::mem::take(&mut *self.0.lock().expect("no holder of the lock panics"));
-        let within = if all.iter().any(RemoteWorker::is_far) { ENDS_AFAR_WITHIN } else { ENDS_WITHIN };
+        let within = if all.iter().any(RemoteWorker::is_far) { ENDS_REMOTE_WITHIN } else { ENDS_WITHIN };
         ssh::end(all, within);
     }
 }

@@ -89,7 +89,7 @@ pub(crate) struct Freeze {
 const NO_FREEZE: Freeze = Freeze { from: Nanos::NEVER, until: Nanos::ZERO };
 
 /// The scheduled freeze, and the connections that requested one.
-struct Asked {
+struct FreezeRequest {
     freeze: Freeze,
     /// Open connections that requested one: as long as there are some, they belong to one run.
     connections: u64,
@@ -100,7 +100,7 @@ struct Asked {
 /// The state that the threads of a target share.
 pub(crate) struct Agreed {
     /// The span in which all threads freeze.
-    requested: Mutex<Asked>,
+    requested: Mutex<FreezeRequest>,
     /// Its beginning, readable without the lock.
     freeze_from: AtomicU64,
     /// The instant at which `/serial`, which serves one request at a time, is free again.
@@ -114,7 +114,7 @@ impl Agreed {
     pub(crate) fn new(seed: u64) -> Self {
         Self {
             freeze_from: AtomicU64::new(Nanos::NEVER.0),
-            requested: Mutex::new(Asked { freeze: NO_FREEZE, connections: 0, times: 0 }),
+            requested: Mutex::new(FreezeRequest { freeze: NO_FREEZE, connections: 0, times: 0 }),
             busy_until: AtomicU64::new(0),
             queues: Mutex::new(Queues::new(seed)),
         }

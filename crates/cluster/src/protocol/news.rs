@@ -109,7 +109,7 @@ pub enum News {
         /// Which part.
         part: u16,
         /// Whether it is so.
-        is_hopeless: bool,
+        is_failing: bool,
     },
     /// A part is over.
     Ended {
@@ -171,7 +171,7 @@ impl News {
             Self::Row(Row { number, first, upto, .. }) if *number.max(upto) > ROWS_MAX || first > number => {
                 return false;
             }
-            Self::Row(Row { covered: at, .. })
+            Self::Row(Row { stall_affected: at, .. })
             | Self::Gathered { at, .. }
             | Self::Arrived { at, .. }
             | Self::Held { since: at, .. }
@@ -222,7 +222,7 @@ pub struct Row {
     /// It has told all up to the end of this interval.
     pub upto: u64,
     /// It has told all that was intended before, counted from the beginning of the measured load.
-    pub covered: Nanos,
+    pub stall_affected: Nanos,
     /// Scenario by scenario, as bytes; of several rows in one, again and again.
     pub seen: Vec<Vec<u8>>,
 }

@@ -69,7 +69,7 @@ impl Outbox {
         {
             // The rows of one second become a part of those of the one before it: nothing is lost but which second it was.
             last.upto = last.upto.max(row.upto);
-            last.covered = last.covered.max(row.covered);
+            last.stall_affected = last.stall_affected.max(row.stall_affected);
             last.seen.extend(row.seen.iter().cloned());
             return;
         }

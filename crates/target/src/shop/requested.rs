@@ -117,7 +117,7 @@ impl ShopRequest {
 
 /// The fields of a form, as text; of JSON, those that are strings, numbers or literals.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Said(Vec<(String, String)>);
+pub(crate) struct FormFields(Vec<(String, String)>);
 
 /// Why a body cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,7 +128,7 @@ pub(crate) enum Unread {
     Broken,
 }
 
-impl Said {
+impl FormFields {
     pub(crate) fn read(form: BodyForm, body: &[u8]) -> Result<Self, Unread> {
         match form {
             _ if body.is_empty() => Ok(Self::default()),
