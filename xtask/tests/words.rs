@@ -1,9 +1,9 @@
-//! The field's words: no name that only this house would know, no sentence that hides its noun, and no type name for many things.
+//! The vocabulary of the field: no private names, no sentence that hides its noun, and no type name for many things.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Words that no identifier has, each with the one to use.
+/// Words that no identifier may contain, each with its replacement.
 const IDENTIFIERS: [(&str, &str); 22] = [
     ("afar", "remote"),
     ("asked", "requested"),
@@ -29,13 +29,13 @@ const IDENTIFIERS: [(&str, &str); 22] = [
     ("wishes", "options, settings"),
 ];
 
-/// Names that no type has: what they stood for has names of its own now.
+/// Names that no type may have: their former meanings have names of their own.
 const TYPES: [&str; 22] = [
     "Afar", "Asked", "Borrowed", "Bygone", "Cast", "Crew", "Depot", "Desk", "Door", "Going", "Hall", "Heard", "Hope",
     "Kept", "Lookout", "Muster", "Place", "Purse", "Said", "Told", "Whole", "Wish",
 ];
 
-/// What no text says: comments, messages, help, keys of JSON, and pages.
+/// Words that no text may contain: comments, messages, help, keys of JSON, and pages.
 const TEXTS: [(&str, &str); 9] = [
     ("asked_per_s", "requested_per_s"),
     ("is_spoiled", "is_unreliable"),
@@ -48,7 +48,7 @@ const TEXTS: [(&str, &str); 9] = [
     ("stood_still_s", "stalled_s"),
 ];
 
-/// Names that mean the same everywhere, on the level or in the protocol of their module.
+/// Names with a conventional meaning, within the layer or the protocol of their module.
 const CONVENTIONAL: [&str; 23] = [
     "Client",
     "Body",
@@ -75,7 +75,7 @@ const CONVENTIONAL: [&str; 23] = [
     "Value",
 ];
 
-/// The most things that one name of a type stands for.
+/// Maximum number of types with the same name.
 const THINGS_MAX: usize = 3;
 
 fn root() -> PathBuf {
@@ -102,7 +102,7 @@ fn texts(folders: &[&str], ends: &[&str]) -> Vec<(String, String)> {
     others.map(|path| (named(path), std::fs::read_to_string(path).expect("text"))).collect()
 }
 
-/// The line without strings and comment, as far as one line tells.
+/// A line without strings and comments, as far as a single line shows them.
 fn code_of(line: &str) -> String {
     let line = line.split("//").next().unwrap_or(line);
     line.split('"').step_by(2).collect::<Vec<_>>().join(" ")
@@ -113,7 +113,7 @@ fn identifiers(line: &str) -> impl Iterator<Item = &str> {
     line.split(|one: char| !one.is_ascii_alphanumeric() && one != '_').filter(|word| !word.is_empty())
 }
 
-/// Parts of a snake, screaming or camel case name, in lower case.
+/// The parts of a name in snake case, screaming case or camel case, in lower case.
 fn parts(identifier: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut was_lower = false;
@@ -166,7 +166,7 @@ fn texts_are_those_of_the_field() {
     assert!(wrong.is_empty(), "{} lines:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Each type, by its name, with the files that have one of that name. Types of tests and associated types are left out.
+/// The files of each type name. Types of tests and associated types are left out.
 fn types() -> BTreeMap<String, Vec<String>> {
     let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (path, text) in texts(&["crates", "xtask/src"], &["rs"]) {

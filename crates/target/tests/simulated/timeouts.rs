@@ -1,4 +1,4 @@
-//! A target that hangs: timeouts, the rows that tell of them, and the grace.
+//! A target that hangs: timeouts, the rows that report them, and the grace.
 
 use metrics::{Class, Failure, Measure};
 use pacing::Nanos;

@@ -97,7 +97,7 @@ fn forms_are_read() {
     }
 }
 
-/// As deep as a form of the largest size can be.
+/// The deepest nesting that fits into a form of the largest size.
 const FORM_DEPTH: usize = super::super::FORM_BYTES_MAX - 5;
 
 proptest! {
