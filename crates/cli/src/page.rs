@@ -100,7 +100,7 @@ const LEADS_ELSEWHERE: [&str; 6] = ["var", "resolve", "connect-to", "connect-add
 /// Serves the page until the program is ended.
 pub(crate) fn page(args: &WatchArgs) -> Exit {
     let language = usage::language();
-    // A user who has seen the link may end it.
+    // Before the link is printed: a user who has seen it may end the program.
     let requested = match shutdown::watch_idle(language) {
         Ok(requested) => requested,
         Err(exit) => return exit,

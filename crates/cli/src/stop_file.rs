@@ -65,7 +65,7 @@ impl StopFile {
     }
 }
 
-/// The missing folder of a file, if it is missing: then the file can never appear.
+/// The folder of a file, if it does not exist: then the file can never appear.
 fn missing_folder(path: &Path) -> Option<&Path> {
     let folder = path.parent().unwrap_or(Path::new("/"));
     // The parent of `stop` is the empty path.

@@ -44,7 +44,7 @@ impl Pace {
         self.hello_every().since(HELLO_EVERY)
     }
 
-    /// Whether each worker says hello less often because there are many.
+    /// Whether each worker sends its hello less often because there are many.
     pub(crate) fn is_slow(self) -> bool {
         self.slack() > Nanos::ZERO
     }

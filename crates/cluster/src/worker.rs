@@ -1,4 +1,4 @@
-//! A worker: says hello, gets ready for a run, carries out the parts that it is granted, and reports results. A state
+//! A worker: sends hellos, gets ready for a run, carries out the parts that it is granted, and reports results. A state
 //! machine: events and the time go in; bus commands and actions on the load come out.
 //!
 //! It starts something only while it knows that the leader counts on it: each answered hello extends its lease, counted

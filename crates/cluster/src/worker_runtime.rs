@@ -72,7 +72,7 @@ pub enum Notice {
     Broken(String),
     /// The bus does not take its reports.
     Full,
-    /// The leader has not responded for so long that nothing more is started.
+    /// Without a response of the leader, nothing more is started.
     Unanswered,
     /// Its reports are no longer journaled.
     NotKept {

@@ -82,7 +82,7 @@ pub struct Bin {
     pub lost: Vec<GoalMisses>,
     /// The response times of successes.
     pub times: Moments,
-    /// Whether it had a generator stall, or its backlog: then its times tell nothing of the target.
+    /// Whether it had a generator stall, or its backlog: then its times say nothing of the target.
     pub is_touched: bool,
     /// The backlog, in a load with a rate.
     pub backlog: Backlog,

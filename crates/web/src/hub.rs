@@ -136,7 +136,7 @@ impl Hub {
         state.tell("over", json!({"leaving": leaving}));
     }
 
-    /// Tells pages that the program ends: they fetch what they need now, and receive nothing more.
+    /// Notifies pages that the program ends: they fetch what they need now, and receive nothing more.
     pub(crate) fn leave(&self) {
         let mut state = self.lock();
         state.tell("leaving", json!({}));

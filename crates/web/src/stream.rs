@@ -10,7 +10,7 @@ use futures_core::Stream;
 use serde_json::Value;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-/// The most pending events of a page; if it misses more, it reloads the full state when it reads again.
+/// The most pending events of a page; after missing more, it reloads the full state when it reads again.
 const MAILBOX: usize = 16;
 /// The most pages at a time.
 pub(crate) const PAGES_MAX: usize = 100;

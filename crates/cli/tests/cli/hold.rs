@@ -422,8 +422,8 @@ fn a_hundred_thousand_are_held() {
         assert!(all.theirs > before, "{} bytes of the target with all, {before} with few", all.theirs);
         let ours = all.ours.saturating_sub(first.ours) / (many - few);
         let theirs = all.theirs.saturating_sub(before) / (many - few);
-        // The buffers that came with the last of them are half empty; a million have no more than `bytes` each (`cargo
-        // xtask million`).
+        // The io_uring rings that were added for the last of them are half empty; a million have no more than `bytes`
+        // each (`cargo xtask million`).
         let bytes = 2 * bytes;
         assert!(ours <= bytes, "{url}: {ours} bytes of the client for each connection");
         assert!(theirs <= bytes, "{url}: {theirs} bytes of the target for each connection");

@@ -97,7 +97,7 @@ impl Life {
         let begun = next;
         while let Some((since, own)) = rest.remove(&next) {
             next += 1;
-            // Each tells in its order, whatever its clock did.
+            // Reports of a member keep their order, whatever its clock did.
             at = at.max(since);
             news.extend(own.into_iter().map(|one| (at, one)));
         }

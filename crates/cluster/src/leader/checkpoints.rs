@@ -69,7 +69,7 @@ impl Leader {
         }
     }
 
-    /// Drops the checkpoint because a worker waits for room: no other leader can take this run over from then on.
+    /// Makes room without a checkpoint for a worker that waits: no other leader can take this run over from then on.
     pub fn lacks_checkpoint(&mut self) {
         if self.checkpoints.wanted_since.take().is_some() && self.leads() {
             // Entries forgotten before may still be there.

@@ -233,7 +233,7 @@ impl Leader {
         self.checkpoint_read();
         self.is_dirty = true;
         self.members.take_over(now);
-        // What we were told of it is not requested again, though no worker may have reported its start yet.
+        // Reports of it that we received are not requested again, though no worker may have reported its start yet.
         let is_known = self.run.as_ref().is_some_and(|run| run.is_going_on() && run.number == self.state.run);
         if self.state.phase == Phase::Running && is_known {
             // No other leader, or only for a while: it resumes where it was.
@@ -360,7 +360,7 @@ mod tests {
         for tenth in 0..60 {
             let now = Nanos::from_millis(tenth * 100);
             leader.tick(now);
-            // Commands issued meanwhile are answered with the next tick.
+            // Commands issued meanwhile are handled with the next tick.
             let verbs: Vec<BusCommand> = std::iter::from_fn(|| leader.next_verb()).collect();
             for verb in verbs {
                 let received = match verb {

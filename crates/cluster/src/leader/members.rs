@@ -25,7 +25,7 @@ pub struct KnownWorker {
     pub hello: Hello,
     /// Whether it has our version.
     pub is_fit: bool,
-    /// When it was last heard from.
+    /// When its last message was received.
     pub received_at: Nanos,
     /// Since when its connection is closed, at the latest.
     pub gone_at: Option<Nanos>,

@@ -124,7 +124,7 @@ impl Run {
         self.started.is_some() || self.is_taken_over
     }
 
-    /// Whether no member was heard from.
+    /// Whether no message of a member was received.
     pub(super) fn is_unheard(&self) -> bool {
         self.received.is_empty()
     }
@@ -142,7 +142,7 @@ impl Run {
             seat.joins = !seat.has_part && seat.lost.is_none() && !seat.has_left;
         }
         self.wants_move = true;
-        // Returned members may be heard from again.
+        // Messages of returned members may come again.
         self.few_since = None;
         self.since = now;
     }
@@ -383,7 +383,7 @@ impl Leader {
         }
     }
 
-    /// Handles reports of a member, sent this long after the start. Returns whether it says that it was no longer
+    /// Handles reports of a member, sent this long after the start. Returns whether it reports that it was no longer
     /// counted on although it was not declared lost.
     pub(super) fn hear_news(&mut self, number: u16, news: Vec<News>, sent_at: Nanos, now: Nanos) -> bool {
         let Some(run) = &mut self.run else { return false };

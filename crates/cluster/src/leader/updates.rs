@@ -55,7 +55,7 @@ pub enum LeaderUpdate {
         /// It has started nothing since then, counted from the beginning of the measured load.
         until: Nanos,
     },
-    /// So many members fell silent at the same time that the bus may be the cause: none is declared lost for a while.
+    /// Many members fell silent at the same time, maybe because of the bus: none is declared lost for a while.
     Frozen,
     /// The bus does not take the reports of a member.
     NoRoom {

@@ -368,7 +368,7 @@ impl OwnKeys {
         let Some(lease) = Lease::read(value) else { return };
         let says = (lease.epoch, lease.written);
         if self.said.replace(says) != says {
-            // A worker that misses it asks.
+            // A worker that misses it reads the key.
             let _ = self.client.publish(self.leads.clone(), owned(value)).await;
         }
     }

@@ -14,7 +14,7 @@ const UP_MAX: f64 = 16.0;
 const IN_SYSTEM: f64 = 0.5;
 /// Where fewer losses are allowed, a single one says nothing.
 const ALLOWED_FEW: f64 = 6.0;
-/// A look this close to a load that was too high tells nothing new.
+/// A look this close to a load that was too high gives nothing new.
 const UNDER: f64 = 1.2;
 
 impl Search {

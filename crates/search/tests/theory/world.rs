@@ -23,7 +23,7 @@ pub(crate) enum Service {
 pub(crate) enum Arrivals {
     Random,
     Even,
-    /// The load is a number of users, each of whom comes again as soon as it leaves.
+    /// A load of users, each of which comes again as soon as it leaves.
     Users,
 }
 
