@@ -27,9 +27,9 @@ type Counts = BTreeMap<String, u64>;
 /// The counts as they are kept, by the model of the CPU: other models take other paths through the same libraries.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-struct Kept(BTreeMap<String, Counts>);
+struct KeptCounts(BTreeMap<String, Counts>);
 
-impl Kept {
+impl KeptCounts {
     /// The counts of this model take the place of those before. What is counted no more is forgotten for all.
     fn update(&mut self, model: String, now: Counts) {
         self.0.values_mut().for_each(|counts| counts.retain(|name, _| now.contains_key(name)));
@@ -49,7 +49,7 @@ pub(crate) fn instructions(mode: Mode) -> Result<(), Failure> {
     let (model, now) = (cpu_model(), count()?);
     let path = root().join("bench/instructions.json");
     let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let mut kept: Kept = serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+    let mut kept: KeptCounts = serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
     if mode == Mode::Update {
         kept.update(model, now);
         let mut text = serde_json::to_string_pretty(&kept).map_err(|error| error.to_string())?;
@@ -77,7 +77,7 @@ pub(crate) fn instructions(mode: Mode) -> Result<(), Failure> {
 
 /// A line for each bench, and the names of those that grew too much. A bench of which only other models have a count is not judged; one
 /// that no model has, or that is kept and counted no more, is named too.
-fn compare(kept: &Kept, model: &str, now: &Counts) -> (Vec<String>, Vec<String>) {
+fn compare(kept: &KeptCounts, model: &str, now: &Counts) -> (Vec<String>, Vec<String>) {
     let (mut lines, mut grown) = (Vec::new(), Vec::new());
     let before = kept.0.get(model);
     for (name, count) in now {
@@ -241,8 +241,8 @@ mod tests {
         counts.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect()
     }
 
-    fn kept(models: &[(&str, &[(&str, u64)])]) -> Kept {
-        Kept(models.iter().map(|(model, rows)| ((*model).to_owned(), counts(rows))).collect())
+    fn kept(models: &[(&str, &[(&str, u64)])]) -> KeptCounts {
+        KeptCounts(models.iter().map(|(model, rows)| ((*model).to_owned(), counts(rows))).collect())
     }
 
     #[test]
@@ -282,7 +282,7 @@ mod tests {
     #[test]
     fn the_kept_counts_can_be_read() {
         let text = std::fs::read_to_string(root().join("bench/instructions.json")).expect("the kept counts");
-        let kept: Kept = serde_json::from_str(&text).expect("a map of maps");
+        let kept: KeptCounts = serde_json::from_str(&text).expect("a map of maps");
         assert!(
             !kept.0.is_empty() && kept.0.values().all(|counts| counts.contains_key("exchange keep_alive")),
             "{kept:?}"

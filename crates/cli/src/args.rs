@@ -135,7 +135,7 @@ impl FlagValues<'_> {
             duration: self.text("duration"),
             rate: self.text("rate"),
             stages: self.text("stages"),
-            stages_of: self.text("stages-of"),
+            user_stages: self.text("user-stages"),
             ramp: self.text("ramp"),
             rendezvous: self.has("rendezvous"),
             preconnect: self.has("preconnect"),

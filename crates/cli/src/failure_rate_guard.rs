@@ -37,10 +37,10 @@ mod tests {
 
     /// Feeds (ended, failed) counts per second; returns the second at which the guard trips.
     fn lost_at(seconds: impl IntoIterator<Item = (u64, u64)>) -> Option<u64> {
-        let (mut hopeless, mut ended, mut failed) = (FailureRateGuard::default(), 0, 0);
+        let (mut failing, mut ended, mut failed) = (FailureRateGuard::default(), 0, 0);
         for (index, (more, worse)) in seconds.into_iter().enumerate() {
             (ended, failed) = (ended + more, failed + worse);
-            if hopeless.looks_so(Duration::from_secs(index as u64 + 1), ended, failed) {
+            if failing.looks_so(Duration::from_secs(index as u64 + 1), ended, failed) {
                 return Some(index as u64 + 1);
             }
         }

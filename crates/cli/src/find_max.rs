@@ -42,7 +42,7 @@ const OF_ONE_RUN: [&str; 27] = [
     "duration",
     "rate",
     "stages",
-    "stages-of",
+    "user-stages",
     "ramp",
     "rendezvous",
     "warmup",

@@ -59,7 +59,7 @@ pub(crate) struct Live<'a> {
     /// The end of the last row.
     shown_to: Duration,
     was_aborted: bool,
-    hopeless: FailureRateGuard,
+    failing: FailureRateGuard,
     /// The control of the run, once it runs.
     control: Option<Control>,
     losses: Losses,
@@ -97,7 +97,7 @@ impl<'a> Live<'a> {
             progress: Progress::of_load(&view.screen, !view.is_json && !view.is_quiet, plan, address),
             shown_to: Duration::ZERO,
             was_aborted: false,
-            hopeless: FailureRateGuard::default(),
+            failing: FailureRateGuard::default(),
             control: None,
             losses: Losses::default(),
             exports: Exporting::default(),
@@ -252,8 +252,8 @@ impl<'a> Live<'a> {
     /// Stops a run that only fails, unless failures are to be ignored.
     fn look_at_failures(&mut self, total: &Snapshot, elapsed: Duration) {
         let (ended, failed) = (total.counts.finished(), total.counts.failed());
-        let is_hopeless = self.hopeless.looks_so(elapsed, ended, failed);
-        if self.was_aborted || self.plan.keeps.persists || !is_hopeless {
+        let is_failing = self.failing.looks_so(elapsed, ended, failed);
+        if self.was_aborted || self.plan.keeps.persists || !is_failing {
             return;
         }
         output::note(self.view.language.pick(

@@ -39,7 +39,7 @@ const FROM_A_PAGE: [&str; 73] = [
     "duration",
     "rate",
     "stages",
-    "stages-of",
+    "user-stages",
     "ramp",
     "rendezvous",
     "warmup",

@@ -32,17 +32,17 @@ const CLUSTER_WORKERS_MAX: u64 = pacing::SLOT_COUNT as u64;
 /// The time after which workers that do not end by themselves are killed.
 const ENDS_WITHIN: Duration = Duration::from_secs(1);
 /// The same for remote workers.
-const ENDS_AFAR_WITHIN: Duration = Duration::from_secs(3);
+const ENDS_REMOTE_WITHIN: Duration = Duration::from_secs(3);
 /// The lease of a worker: without contact for this long it starts nothing more.
 const LEASE: Nanos = Nanos::from_millis(5_000);
 /// How long workers of other machines are waited for; they may be started by hand, or by other programs.
-const PATIENCE_AFAR: Nanos = Nanos::from_millis(60_000);
+const PATIENCE_REMOTE: Nanos = Nanos::from_millis(60_000);
 /// The lease of a leader of other machines.
-const TTL_AFAR: Nanos = Nanos::from_millis(3_000);
+const TTL_REMOTE: Nanos = Nanos::from_millis(3_000);
 /// How long reports from an interrupted bus connection are awaited.
-const LATE_NEWS_AFAR: Nanos = Nanos::from_millis(15_000);
+const LATE_NEWS_REMOTE: Nanos = Nanos::from_millis(15_000);
 /// Time from the moment when all are ready to the start.
-const START_LEAD_AFAR: Nanos = Nanos::from_millis(2_000);
+const START_LEAD_REMOTE: Nanos = Nanos::from_millis(2_000);
 /// All started hosts can be workers of one load.
 const _: () = core::assert!(HOSTS_MAX as u64 <= WORKERS_MAX);
 
@@ -210,11 +210,11 @@ impl WorkerPlan {
     /// Leader settings for workers of other machines: everything takes longer between machines.
     fn remote(&self) -> LeaderSettings {
         LeaderSettings {
-            patience: PATIENCE_AFAR,
-            ttl: TTL_AFAR,
-            late_news: LATE_NEWS_AFAR,
+            patience: PATIENCE_REMOTE,
+            ttl: TTL_REMOTE,
+            late_news: LATE_NEWS_REMOTE,
             closed_is_gone: false,
-            start_lead: START_LEAD_AFAR,
+            start_lead: START_LEAD_REMOTE,
             ..self.setting()
         }
     }
@@ -284,7 +284,7 @@ impl WorkerProcesses {
     /// Ends all of them; remote ones concurrently.
     fn end(&self) {
         let all = std::mem::take(&mut *self.0.lock().expect("no holder of the lock panics"));
-        let within = if all.iter().any(RemoteWorker::is_far) { ENDS_AFAR_WITHIN } else { ENDS_WITHIN };
+        let within = if all.iter().any(RemoteWorker::is_far) { ENDS_REMOTE_WITHIN } else { ENDS_WITHIN };
         ssh::end(all, within);
     }
 }

@@ -35,7 +35,7 @@ use run_loop::Coordinator;
 const LOOKS_EVERY: Duration = Duration::from_millis(20);
 /// The time within which all workers receive a message: on one machine this, elsewhere the next constant.
 const RECEIVED_HERE: Nanos = Nanos::from_millis(50);
-const RECEIVED_AFAR: Nanos = Nanos::from_millis(500);
+const RECEIVED_REMOTE: Nanos = Nanos::from_millis(500);
 
 enum Input {
     BusEvent(BusEvent),
@@ -101,7 +101,7 @@ impl Workers {
     ) -> Result<Self, E> {
         let clock = Clock::at(AGO_MAX);
         let is_alone = setting.is_alone && keeping.is_none();
-        let received_within = if setting.closed_is_gone { RECEIVED_HERE } else { RECEIVED_AFAR };
+        let received_within = if setting.closed_is_gone { RECEIVED_HERE } else { RECEIVED_REMOTE };
         let (sender, inputs) = channel();
         let leader = Leader::new(setting.clone(), clock.now());
         let received = sender.clone();

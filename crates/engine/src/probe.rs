@@ -28,7 +28,7 @@ use counting::Counting;
 const SAFE: [&str; 3] = ["GET", "HEAD", "OPTIONS"];
 /// What ended is counted in stretches of this length; where workers tell of it, in longer ones.
 const SLICE: Nanos = Nanos::from_millis(10);
-const SLICE_AFAR: Nanos = Nanos::from_millis(50);
+const SLICE_REMOTE: Nanos = Nanos::from_millis(50);
 /// Users that change in this last part of a load are not the same to its end.
 const STEADY_PART: u64 = 8;
 
@@ -77,7 +77,7 @@ impl Probing {
             return Err(NotTried::Once);
         }
         let workers = result.workers_summary.as_ref().map_or(0, |workers_summary| workers_summary.workers.len() as u64);
-        let slice = if workers > 0 { SLICE_AFAR } else { SLICE };
+        let slice = if workers > 0 { SLICE_REMOTE } else { SLICE };
         let all = plan.scenarios.iter().enumerate();
         let each =
             all.map(|(number, scenario)| OfScenario::new((number, scenario), result, stop_level, (slice, workers)));

@@ -42,7 +42,7 @@ pub(crate) enum Report {
     /// What it saw in the first interval that it has not told; in the others up to the end of `upto` nothing.
     Interval { shard: usize, upto: u64, at: Nanos, seen: ShardSnapshots },
     /// Whether, in all its scenarios, every user has failed to connect and none ever did.
-    TooManyFailures { shard: usize, is_hopeless: bool },
+    TooManyFailures { shard: usize, is_failing: bool },
     /// All its users of a scenario wait for those of the others.
     Gathered { shard: usize, scenario: usize, at: Nanos },
     /// What is told of users that wait for those of other parts.
@@ -132,7 +132,7 @@ impl<D: Driver> Shard<D> {
             snapshots: 1,
             cpu_ns: host::thread_cpu_ns(),
             run_delay_ns: host::thread_run_delay_ns().unwrap_or(0),
-            was_hopeless: false,
+            was_failing: false,
         };
         let waker = driver.waker();
         let begun =
@@ -170,12 +170,12 @@ impl<D: Driver> Shard<D> {
         if is_alarmed && !self.look_at_clock(now, turned_at, wished) {
             return Tick::Over;
         }
-        let (mut next, mut is_hopeless, mut is_ended) = (Nanos::NEVER, true, false);
+        let (mut next, mut is_failing, mut is_ended) = (Nanos::NEVER, true, false);
         for scene in &mut self.scenes {
             let sockets = self.driver.sockets();
             if scene.is_over() {
                 next = next.min(scene.leave(now, sockets));
-                is_hopeless &= scene.world.is_hopeless();
+                is_failing &= scene.world.is_failing();
                 continue;
             }
             if scene.world.is_rendezvous() {
@@ -187,7 +187,7 @@ impl<D: Driver> Shard<D> {
             }
             is_ended |= scene.should_end(now, is_alarmed, StopLevel::of(wished));
             next = next.min(scene.world.next_turn(now));
-            is_hopeless &= scene.world.is_hopeless();
+            is_failing &= scene.world.is_failing();
         }
         if is_ended {
             return self.end_scenes(now, is_alarmed, wished);
@@ -195,8 +195,8 @@ impl<D: Driver> Shard<D> {
         if is_alarmed {
             self.set_alarm();
         }
-        if is_hopeless != self.publisher.was_hopeless {
-            self.publisher.tell_hope(is_hopeless);
+        if is_failing != self.publisher.was_failing {
+            self.publisher.tell_hope(is_failing);
         }
         Tick::Wait { until: next.min(self.alarm) }
     }

@@ -298,7 +298,7 @@ impl ScenarioRuntime {
         let traces = RequestLog::new(&work.log_config, work.shard, work.scenario);
         let (timers, seen, stalls) = (Timers::default(), Box::default(), Stalls::default());
         let mut world = Self { work, users, ledger, pool, timers, seen, instants, stalls, traces };
-        world.look_at_purse();
+        world.look_at_budget_lease();
         world.order_first_rows();
         world
     }
@@ -428,7 +428,7 @@ impl ScenarioRuntime {
 
     /// Every user has failed to connect and no connection was ever established.
     #[inline]
-    pub(crate) fn is_hopeless(&self) -> bool {
+    pub(crate) fn is_failing(&self) -> bool {
         // Asked in every turn, and mostly somebody was reached.
         !self.pool.hope.was_connected && !self.work.keeps.persists && self.has_failed_enough()
     }

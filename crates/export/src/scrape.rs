@@ -195,8 +195,8 @@ fn make(reported: &Batch, format: Format) -> Vec<u8> {
 /// The format that is wanted most of those that there are; the first of equals.
 fn format_of(accept: &str) -> Format {
     let mut best = (0.0, Format::Plain);
-    for wish in accept.split(',') {
-        let mut words = wish.split(';').map(str::trim);
+    for options in accept.split(',') {
+        let mut words = options.split(';').map(str::trim);
         let kind = words.next().unwrap_or_default();
         let words: Vec<&str> = words.collect();
         let says = |name: &str, wanted: &str| {

@@ -21,7 +21,7 @@ pub struct CoordinatedOmission {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StallImpact {
     /// Exchanges that contain one.
-    pub covered: u64,
+    pub stall_affected: u64,
     /// How long the thread that stood still longest did so.
     pub stalled_ns: u64,
 }
@@ -32,7 +32,7 @@ impl CoordinatedOmission {
         let users: u64 = plan.scenarios.iter().map(plan::Scenario::users).sum();
         let service = succeeded.of(Measure::Service);
         // What a stall of ours made of an answer says nothing of the target.
-        let (slowest_ns, mean) = (service.max_without(total.covered())?, service.mean()?);
+        let (slowest_ns, mean) = (service.max_without(total.stall_affected())?, service.mean()?);
         let is_stall = slowest_ns >= STALL_MIN_NS && (slowest_ns as f64) >= STALL_FACTOR * mean;
         is_stall.then(|| Self { slowest_ns, requests: (users as f64 * slowest_ns as f64 / mean) as u64 })
     }
@@ -40,8 +40,8 @@ impl CoordinatedOmission {
 
 impl StallImpact {
     pub(crate) fn of(total: &Snapshot, shards: &[ThreadUsage]) -> Option<Self> {
-        let covered = total.counts.stall_affected_responses().max(total.covered_count());
+        let stall_affected = total.counts.stall_affected_responses().max(total.stall_affected_count());
         let stalled_ns = shards.iter().map(|spent| spent.stalled_ns).max().unwrap_or(0);
-        (covered > 0).then_some(Self { covered, stalled_ns })
+        (stall_affected > 0).then_some(Self { stall_affected, stalled_ns })
     }
 }

@@ -169,26 +169,26 @@ impl ClassTimes {
 /// Which percentiles contain more of our own stalls than they may.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UnreliableMarks {
-    covered: u64,
+    stall_affected: u64,
     of: u64,
 }
 
 impl UnreliableMarks {
     /// Of what succeeded, and of what was given up.
     pub(crate) fn of(seen: &Snapshot, succeeded: &Timings, incomplete: u64, measure: Measure) -> Self {
-        let covered = match measure {
+        let stall_affected = match measure {
             Measure::Response => seen.counts.stall_affected_responses(),
-            Measure::Service => seen.covered_count(),
+            Measure::Service => seen.stall_affected_count(),
             // It begins with the service time, and whoever reads it late reads both late.
-            Measure::FirstByte => seen.covered_count(),
+            Measure::FirstByte => seen.stall_affected_count(),
             Measure::Wait | Measure::Lateness => return Self::default(),
         };
-        Self { covered, of: succeeded.of(measure).count() + incomplete }
+        Self { stall_affected, of: succeeded.of(measure).count() + incomplete }
     }
 
     /// More exchanges lived through a stall than there are above this quantile.
     pub(crate) fn is(self, quantile: f64) -> bool {
-        self.covered as f64 > (1.0 - quantile) * self.of as f64 + 1e-9
+        self.stall_affected as f64 > (1.0 - quantile) * self.of as f64 + 1e-9
     }
 }
 

@@ -14,7 +14,7 @@ pub fn plan_text(input: &[u8]) {
         interval: words.next(),
         rate: words.next().filter(|word| !word.is_empty()),
         stages: words.next().filter(|word| !word.is_empty()),
-        stages_of: words.next().filter(|word| !word.is_empty()),
+        user_stages: words.next().filter(|word| !word.is_empty()),
         ramp: words.next().filter(|word| !word.is_empty()),
         warmup: words.next().filter(|word| !word.is_empty()),
         ..Flags::default()

@@ -87,7 +87,7 @@ enum Section {
     DroppedAfter = 11,
     Lag = 12,
     Chains = 13,
-    Covered = 14,
+    StallAffected = 14,
     Thread = 15,
     Gauges = 16,
     ServerTexts = 17,
@@ -116,7 +116,7 @@ impl Section {
         Self::DroppedAfter,
         Self::Lag,
         Self::Chains,
-        Self::Covered,
+        Self::StallAffected,
         Self::Thread,
         Self::Gauges,
         Self::ServerTexts,
@@ -146,7 +146,7 @@ impl Section {
             Self::DroppedAfter => times::put_section(out, &seen.dropped_after),
             Self::Lag => times::put_section(out, &seen.lag),
             Self::Chains => times::put_section(out, &seen.chains),
-            Self::Covered => seen.covered().into_iter().for_each(|covered| times::put_section(out, covered)),
+            Self::StallAffected => seen.stall_affected().into_iter().for_each(|stall_affected| times::put_section(out, stall_affected)),
             Self::Thread => counts::put_sparse(out, &[seen.stalled_ns, seen.cpu_ns, seen.run_delay_ns]),
             Self::Gauges => times::put_gauges(out, &seen.gauges),
             Self::ServerTexts => samples::put_server_texts(out, &seen.server_texts),
@@ -180,7 +180,7 @@ impl Section {
             Self::DroppedAfter => seen.dropped_after = times::read_section(from)?,
             Self::Lag => seen.lag = times::read_section(from)?,
             Self::Chains => seen.chains = times::read_section(from)?,
-            Self::Covered => seen.covered = Some(Box::new(times::read_section(from)?)),
+            Self::StallAffected => seen.stall_affected = Some(Box::new(times::read_section(from)?)),
             Self::Thread => {
                 let mut values = [0; 3];
                 counts::read_sparse(from, &mut values)?;

@@ -38,7 +38,7 @@ pub struct Snapshot {
     /// Time in which the shard's loop stood still though something was due.
     pub stalled_ns: u64,
     /// Service times of successes that contain a stall of ours; most runs have none.
-    pub(crate) covered: Option<Box<Distribution>>,
+    pub(crate) stall_affected: Option<Box<Distribution>>,
     /// CPU time that the shard's thread spent.
     pub cpu_ns: u64,
     /// Time that it was ready to run and had no core.
@@ -90,17 +90,17 @@ impl Snapshot {
 
     /// The service time of a success contains a stall of ours.
     pub fn cover(&mut self, service_ns: u64) {
-        self.covered.get_or_insert_default().record(service_ns);
+        self.stall_affected.get_or_insert_default().record(service_ns);
     }
 
     /// Such service times; `None` without any.
-    pub fn covered(&self) -> Option<&Distribution> {
-        self.covered.as_deref()
+    pub fn stall_affected(&self) -> Option<&Distribution> {
+        self.stall_affected.as_deref()
     }
 
     /// How many there are.
-    pub fn covered_count(&self) -> u64 {
-        self.covered().map_or(0, Distribution::count)
+    pub fn stall_affected_count(&self) -> u64 {
+        self.stall_affected().map_or(0, Distribution::count)
     }
 
     /// A text is known for this status of gRPC, or code of a close.
@@ -276,8 +276,8 @@ impl Snapshot {
         self.gauges.merge(&other.gauges);
         self.lag.merge(&other.lag);
         self.stalled_ns += other.stalled_ns;
-        if let Some(covered) = &other.covered {
-            self.covered.get_or_insert_default().merge(covered);
+        if let Some(stall_affected) = &other.stall_affected {
+            self.stall_affected.get_or_insert_default().merge(stall_affected);
         }
         for (status, text) in &other.server_texts {
             self.hear(usize::from(*status), text);
@@ -308,7 +308,7 @@ impl Snapshot {
         self.lost_after.clear();
         self.lag.clear();
         self.gauges.clear();
-        self.covered = None;
+        self.stall_affected = None;
         self.stalled_ns = 0;
         (self.cpu_ns, self.run_delay_ns) = (0, 0);
         self.server_texts.clear();

@@ -182,7 +182,7 @@ fn counters_are_read_by_the_name_that_they_are_counted_by() {
     held[HeldCounter::BytesQueued] = 10;
     held[HeldCounter::BytesUnsent] = 3;
     assert_eq!((held.bytes_sent(), HeldCounter::BytesQueued.name()), (7, "bytes_queued"));
-    assert_eq!(format!("{held:?}"), r#"{"bytes_queued": 10, "bytes_untaken": 3}"#);
+    assert_eq!(format!("{held:?}"), r#"{"bytes_queued": 10, "bytes_unsent": 3}"#);
 }
 
 /// An interval ends for each shard every second; its memory is used again.

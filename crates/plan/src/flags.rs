@@ -69,7 +69,7 @@ pub struct Flags {
     pub arrivals: Option<String>,
     pub max_lateness: Option<String>,
     pub preconnect: bool,
-    pub stages_of: Option<String>,
+    pub user_stages: Option<String>,
     pub ramp: Option<String>,
     pub rendezvous: bool,
     pub warmup: Option<String>,

@@ -116,7 +116,7 @@ pub fn parse_stages(text: &str) -> Result<Vec<RateStage>, PlanError> {
 /// # Errors
 /// The first stage that is none.
 pub fn parse_user_stages(text: &str) -> Result<Vec<UserStage>, PlanError> {
-    let users = |text: &str| parse_count("--stages", text, 0, USERS_MAX).ok();
+    let users = |text: &str| parse_count("--user-stages", text, 0, USERS_MAX).ok();
     let stages = read_stages(text, users, StageFault::Users)?;
     Ok(stages.into_iter().map(|(from, to, span)| UserStage { from, to, span }).collect())
 }

@@ -89,7 +89,7 @@ pub(crate) struct Freeze {
 const NO_FREEZE: Freeze = Freeze { from: Nanos::NEVER, until: Nanos::ZERO };
 
 /// The freeze that is agreed on, and who asked for one.
-struct Asked {
+struct FreezeRequest {
     freeze: Freeze,
     /// Open connections on which one was asked for: as long as there are some, they are of one run.
     connections: u64,
@@ -100,7 +100,7 @@ struct Asked {
 /// What the threads of a target agree on.
 pub(crate) struct Agreed {
     /// All threads stand still from one instant to another.
-    requested: Mutex<Asked>,
+    requested: Mutex<FreezeRequest>,
     /// Its beginning, for those who only pass by.
     freeze_from: AtomicU64,
     /// When the one that `/serial` serves at a time is free again.
@@ -114,7 +114,7 @@ impl Agreed {
     pub(crate) fn new(seed: u64) -> Self {
         Self {
             freeze_from: AtomicU64::new(Nanos::NEVER.0),
-            requested: Mutex::new(Asked { freeze: NO_FREEZE, connections: 0, times: 0 }),
+            requested: Mutex::new(FreezeRequest { freeze: NO_FREEZE, connections: 0, times: 0 }),
             busy_until: AtomicU64::new(0),
             queues: Mutex::new(Queues::new(seed)),
         }

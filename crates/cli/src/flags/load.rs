@@ -74,12 +74,12 @@ pub(super) const ROWS: &[Row] = &[
         "每秒总共发起的请求数（QPS），不受服务端快慢影响（开放模型）：5000、100/m、2.5/s",
     ),
     flag("stages", Kind::Free("STAGES"), modes::RUN).help(
-        "Rates (or users) over time, as TARGET:TIME; each stage changes evenly from the one before, the first from 0: 1000:30s,1000:1m,0:10s",
-        "速率（或用户数）随时间的变化，每段写作 目标:时间，从上一段均匀变化，第一段从 0 开始：1000:30s,1000:1m,0:10s",
+        "Rates over time, as TARGET:TIME; each stage changes evenly from the one before, the first from 0: 1000:30s,1000:1m,0:10s",
+        "速率随时间的变化，每段写作 目标:时间，从上一段均匀变化，第一段从 0 开始：1000:30s,1000:1m,0:10s",
     ),
-    flag("stages-of", Kind::Text("WHAT"), modes::RUN).help(
-        "What --stages sets: rate or users [default: rate]",
-        "--stages 的含义：rate（速率）或 users（用户数）[默认：rate]",
+    flag("user-stages", Kind::Free("STAGES"), modes::RUN).help(
+        "Users over time, as TARGET:TIME; each stage changes evenly from the one before, the first from 0: 10:0s,10:30s,50:1m",
+        "用户数随时间的变化，每段写作 目标:时间，从上一段均匀变化，第一段从 0 开始：10:0s,10:30s,50:1m",
     ),
     flag("ramp", Kind::Number("TIME|RATE"), modes::RUN).help(
         "Start the users of -c one after the other: over a time like 10s, or at a rate like 100/s [default: all at once]",

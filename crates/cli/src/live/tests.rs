@@ -81,7 +81,7 @@ fn simulated(persists: bool) -> (Value, Exit, Vec<String>) {
 
 /// Thirty seconds of failures end a load, unless a flag allows more.
 #[test]
-fn a_hopeless_load_ends_by_itself() {
+fn a_failing_load_ends_by_itself() {
     assert_eq!(stopped_at(false, 100), Some(30));
     assert_eq!(stopped_at(true, 100), None);
     let (report, exit, said) = simulated(false);

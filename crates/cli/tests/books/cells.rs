@@ -286,7 +286,7 @@ impl Cell {
             Load::Open => say(&["-q", &RATE.to_string()]),
             Load::OpenSteps => say(&["-q", &ITERATIONS_RATE.to_string()]),
             Load::OpenStages => say(&["--stages", &format!("{RATE}:{climb},{RATE}:{rest}")]),
-            Load::Users => say(&["--stages", &format!("{USERS}:{climb},{USERS}:{rest}"), "--stages-of", "users"]),
+            Load::Users => say(&["--user-stages", &format!("{USERS}:{climb},{USERS}:{rest}")]),
             Load::Rendezvous => say(&["-c", &users, "--rendezvous"]),
             Load::Streams => say(&["-c", "2", "--streams", &(USERS / 2).to_string(), "--http2"]),
             Load::Closed | Load::Steps | Load::WebSocket | Load::Tcp => say(&["-c", &users]),

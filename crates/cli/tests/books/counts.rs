@@ -122,9 +122,9 @@ fn fields(ran: &Ran, wrong: &mut Complaints) {
         wrong.unless(ran.cell.end != End::Count || cut == 0, || format!("{cut} iterations were cut by the count"));
     }
     if ran.cell.end.is_ours() && wrong.field(ran, "/requests/stall_affected").is_some() {
-        let covered = ran.requests("stall_affected");
-        wrong.unless((1..=succeeded).contains(&covered), || {
-            format!("{covered} of {succeeded} overlapped our stall of a second")
+        let stall_affected = ran.requests("stall_affected");
+        wrong.unless((1..=succeeded).contains(&stall_affected), || {
+            format!("{stall_affected} of {succeeded} overlapped our stall of a second")
         });
     }
     if ran.cell.load.plans_each_start() && wrong.field(ran, "/achieved_per_s").is_some() {

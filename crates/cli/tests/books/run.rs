@@ -76,8 +76,8 @@ fn closed_port() -> (TcpListener, String) {
 }
 
 pub(crate) fn run(cell: Cell) -> Ran {
-    let is_hopeless = cell.end == End::TooManyFailures;
-    let server = (!is_hopeless).then(|| Server::start(cell.script()));
+    let is_failing = cell.end == End::TooManyFailures;
+    let server = (!is_failing).then(|| Server::start(cell.script()));
     let (_held, nobody) = closed_port();
     let address = server.as_ref().map_or(nobody, |server| server.address.to_string());
     let steps = file_of(&cell, "curl");

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::log::{Books, Did, Exchange, Link};
-use crate::speech::{Heard, Protocol, Speech, response};
+use crate::speech::{Received, Protocol, Speech, response};
 
 /// The behavior of the server from some instant on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -206,16 +206,16 @@ impl Serving {
         for received in received {
             let connection = &mut self.connections[index];
             match received {
-                Heard::Reply(reply) => connection.output.extend(reply),
-                Heard::Handshake(reply) => {
+                Received::Reply(reply) => connection.output.extend(reply),
+                Received::Handshake(reply) => {
                     connection.output.extend(reply);
                     self.books.links[connection.link].is_established = true;
                 }
-                Heard::Farewell(reply) => {
+                Received::Farewell(reply) => {
                     connection.output.extend(reply);
                     connection.closes_when_written = true;
                 }
-                Heard::Request { stream, payload } => self.take(index, stream, payload, [first_byte, now]),
+                Received::Request { stream, payload } => self.take(index, stream, payload, [first_byte, now]),
             }
         }
     }

@@ -18,7 +18,7 @@ const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// RFC 6455 1.3.
 const WEBSOCKET_KEY_END: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
-pub(crate) enum Heard {
+pub(crate) enum Received {
     /// A complete request; `stream` is that of HTTP/2, else 0.
     Request { stream: u32, payload: Vec<u8> },
     /// Bytes to send at once that are no response to a request.
@@ -46,7 +46,7 @@ impl Speech {
         !self.input.is_empty()
     }
 
-    pub(crate) fn hear(&mut self, bytes: &[u8]) -> Vec<Heard> {
+    pub(crate) fn hear(&mut self, bytes: &[u8]) -> Vec<Received> {
         self.input.extend_from_slice(bytes);
         let mut received = Vec::new();
         while let Some((taken, what)) = self.next() {
@@ -56,28 +56,28 @@ impl Speech {
         received
     }
 
-    fn next(&mut self) -> Option<(usize, Option<Heard>)> {
+    fn next(&mut self) -> Option<(usize, Option<Received>)> {
         match self.protocol {
             Protocol::Http1 => {
                 let end = head_end(&self.input)?;
-                Some((end, Some(Heard::Request { stream: 0, payload: Vec::new() })))
+                Some((end, Some(Received::Request { stream: 0, payload: Vec::new() })))
             }
             Protocol::Tcp => {
                 let message = self.input.get(..MESSAGE.len())?.to_vec();
-                Some((MESSAGE.len(), Some(Heard::Request { stream: 0, payload: message })))
+                Some((MESSAGE.len(), Some(Received::Request { stream: 0, payload: message })))
             }
             Protocol::WebSocket if !self.is_established => {
                 let end = head_end(&self.input)?;
                 self.is_established = true;
                 let head = String::from_utf8_lossy(&self.input[..end]).into_owned();
-                Some((end, Some(Heard::Handshake(upgrade(&head)))))
+                Some((end, Some(Received::Handshake(upgrade(&head)))))
             }
             Protocol::WebSocket => frame_of_websocket(&self.input),
             Protocol::Http2 if !self.is_established => {
                 self.input.get(..HTTP2_PREFACE.len())?;
                 self.is_established = true;
                 // An empty SETTINGS; the defaults will do.
-                Some((HTTP2_PREFACE.len(), Some(Heard::Reply(frame_of_http2(4, 0, 0, &[])))))
+                Some((HTTP2_PREFACE.len(), Some(Received::Reply(frame_of_http2(4, 0, 0, &[])))))
             }
             Protocol::Http2 => hear_http2(&self.input),
         }
@@ -105,7 +105,7 @@ const PING: u8 = 9;
 const PONG: u8 = 10;
 
 /// One masked frame of a client, at most 65,535 bytes.
-fn frame_of_websocket(input: &[u8]) -> Option<(usize, Option<Heard>)> {
+fn frame_of_websocket(input: &[u8]) -> Option<(usize, Option<Received>)> {
     let (&first, &second) = (input.first()?, input.get(1)?);
     let (length, at) = match second & 0x7f {
         126 => (usize::from(u16::from_be_bytes([*input.get(2)?, *input.get(3)?])), 4),
@@ -116,9 +116,9 @@ fn frame_of_websocket(input: &[u8]) -> Option<(usize, Option<Heard>)> {
     let masked = input.get(at + 4..at + 4 + length)?;
     let payload: Vec<u8> = masked.iter().zip(mask.iter().cycle()).map(|(byte, mask)| byte ^ mask).collect();
     let received = match first & 0x0f {
-        TEXT | BINARY => Some(Heard::Request { stream: u32::from(first & 0x0f), payload }),
-        PING => Some(Heard::Reply(unmasked(PONG, &payload))),
-        CLOSE => Some(Heard::Farewell(unmasked(CLOSE, &payload))),
+        TEXT | BINARY => Some(Received::Request { stream: u32::from(first & 0x0f), payload }),
+        PING => Some(Received::Reply(unmasked(PONG, &payload))),
+        CLOSE => Some(Received::Farewell(unmasked(CLOSE, &payload))),
         _ => None,
     };
     Some((at + 4 + length, received))
@@ -137,7 +137,7 @@ const END_STREAM: u8 = 1;
 const END_HEADERS: u8 = 4;
 
 /// RFC 9113 4.1. The fields do not matter here, so they stay encoded.
-fn hear_http2(input: &[u8]) -> Option<(usize, Option<Heard>)> {
+fn hear_http2(input: &[u8]) -> Option<(usize, Option<Received>)> {
     let head: [u8; 9] = input.get(..9)?.try_into().expect("nine bytes");
     let length = usize::from(head[0]) << 16 | usize::from(head[1]) << 8 | usize::from(head[2]);
     let payload = input.get(9..9 + length)?;
@@ -146,10 +146,10 @@ fn hear_http2(input: &[u8]) -> Option<(usize, Option<Heard>)> {
     let received = match kind {
         HEADERS => {
             assert!(flags & END_STREAM != 0 && flags & END_HEADERS != 0, "a small request without a body");
-            Some(Heard::Request { stream, payload: Vec::new() })
+            Some(Received::Request { stream, payload: Vec::new() })
         }
-        SETTINGS if flags & ACK == 0 => Some(Heard::Reply(frame_of_http2(SETTINGS, ACK, 0, &[]))),
-        PING_OF_HTTP2 if flags & ACK == 0 => Some(Heard::Reply(frame_of_http2(PING_OF_HTTP2, ACK, 0, payload))),
+        SETTINGS if flags & ACK == 0 => Some(Received::Reply(frame_of_http2(SETTINGS, ACK, 0, &[]))),
+        PING_OF_HTTP2 if flags & ACK == 0 => Some(Received::Reply(frame_of_http2(PING_OF_HTTP2, ACK, 0, payload))),
         _ => None,
     };
     Some((9 + length, received))

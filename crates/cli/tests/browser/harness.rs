@@ -18,7 +18,7 @@ pub(crate) struct Test<S> {
 
 /// The parsed command line.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Asked {
+struct Requested {
     list: bool,
     is_terse: bool,
     exact: bool,
@@ -28,7 +28,7 @@ struct Asked {
     skipped: Vec<String>,
 }
 
-impl Asked {
+impl Requested {
     fn read(words: impl IntoIterator<Item = String>) -> Result<Self, String> {
         let (mut requested, mut words) = (Self::default(), words.into_iter());
         while let Some(word) = words.next() {
@@ -66,7 +66,7 @@ impl Asked {
 
 /// Lists the tests, or runs those that the command line selects. `share` is made when the first of them begins.
 pub(crate) fn main<S>(tests: &[Test<S>], share: fn() -> S) -> ExitCode {
-    let requested = match Asked::read(std::env::args().skip(1)) {
+    let requested = match Requested::read(std::env::args().skip(1)) {
         Ok(requested) => requested,
         Err(wrong) => {
             eprintln!("error: {wrong}");
@@ -135,15 +135,15 @@ pub(crate) fn the_command_line_is_that_of_rust() -> Result<(), String> {
         ("--ignored", &[]),
         ("--include-ignored -Z unstable-options --color=never -q", &names),
     ] {
-        let requested = Asked::read(line.split_whitespace().map(str::to_owned))?;
+        let requested = Requested::read(line.split_whitespace().map(str::to_owned))?;
         let selected: Vec<&str> = names.into_iter().filter(|name| requested.selects(name)).collect();
         assert_eq!(selected, wanted, "{line}");
         assert!(!requested.list && !requested.is_terse, "{line}");
     }
-    let requested = Asked::read(["--list", "--format", "terse"].map(str::to_owned))?;
+    let requested = Requested::read(["--list", "--format", "terse"].map(str::to_owned))?;
     assert!(requested.list && requested.is_terse);
     for line in ["--format", "--nonsense", "-x"] {
-        assert!(Asked::read([line.to_owned()]).is_err(), "{line}");
+        assert!(Requested::read([line.to_owned()]).is_err(), "{line}");
     }
     Ok(())
 }

@@ -70,7 +70,7 @@ fn every_end_of_a_load_is_said() {
         &["-q", "400/s", "-z", "200ms", "-c", "8"],
         &["-n", "8", "-c", "8", "--ws-type", "ping"],
         &["-n", "80", "-c", "8", "--no-response"],
-        &["--stages-of", "users", "--stages", "8:50ms,2:50ms,2:100ms"],
+        &["--user-stages", "8:50ms,2:50ms,2:100ms"],
         &["-n", "40", "-c", "8", "--no-keepalive"],
         &["-z", "200ms", "--warmup", "100ms", "-c", "8"],
         &["-n", "1", "-c", "1"],

@@ -280,7 +280,7 @@ fn a_flood_behind_the_end_is_not_read() {
                     return;
                 }
                 let reader = stream.try_clone().expect("a socket");
-                let reading = std::thread::spawn(move || count_goodbyes(reader));
+                let reading = std::thread::spawn(move || count_graceful_close(reader));
                 let junk = frame(PING, 0, 0, &[1; 8]).repeat(4_000);
                 let mut written = 0;
                 while let Ok(count) = stream.write(&junk) {
@@ -293,7 +293,7 @@ fn a_flood_behind_the_end_is_not_read() {
             let load = ["--http2", "-q", "1/s", "-z", "1h", "-c", "1", "--driver", driver, "--output", "json"];
             let mut command = onrush(&[&load[..], &[&url]].concat());
             let child = Ends::start(command.stdout(Stdio::piped()).stderr(Stdio::null()));
-            let (written, goodbyes) = next_of(&counts, "the server has ended");
+            let (written, graceful_close) = next_of(&counts, "the server has ended");
             signal(&child.0, "-INT");
             let seen = report(&child.output());
             let failures = seen["failures"].as_array().expect("a list");
@@ -302,14 +302,14 @@ fn a_flood_behind_the_end_is_not_read() {
             // A peer that floods faster than it reads is disconnected before it has the whole GOAWAY.
             let is_too_fast = written >= UNTOLD;
             assert!(
-                goodbyes == 1 || (goodbyes == 0 && is_too_fast),
-                "{name}, {driver}: {goodbyes} goodbyes, {written}"
+                graceful_close == 1 || (graceful_close == 0 && is_too_fast),
+                "{name}, {driver}: {graceful_close} goodbyes, {written}"
             );
         }
     }
 }
 
-fn count_goodbyes(mut stream: TcpStream) -> usize {
+fn count_graceful_close(mut stream: TcpStream) -> usize {
     let mut bytes = Vec::new();
     // A connection that is reset has been read until then.
     let _ = stream.read_to_end(&mut bytes);

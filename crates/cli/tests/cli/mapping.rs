@@ -473,8 +473,8 @@ fn causes_are_reported_in_words() {
             [&[url.as_str(), "--proto", &proto, "-d", "a", "-n", "1", "-c", "1", "--lang", language], more].concat();
         text(&output(&args).stdout)
     };
-    type Told<'a> = (fn(u32) -> Vec<u8>, &'a str, &'a str, &'a [&'a str]);
-    let cases: [Told<'_>; 5] = [
+    type Reported<'a> = (fn(u32) -> Vec<u8>, &'a str, &'a str, &'a [&'a str]);
+    let cases: [Reported<'_>; 5] = [
         (
             |stream| only(stream, "503", HTML, &[]),
             "status (503), counted as UNAVAILABLE - the answer has this HTTP status and no grpc-status",

@@ -97,7 +97,7 @@ fn a_leader_that_stands_still_for_eight_seconds() {
 }
 
 /// The leader receives late from the bus, from the beginning and then: nothing is missing of what three workers did.
-fn led_from_afar(name: &str, before: u64, then: u64) -> Value {
+fn led_from_remote(name: &str, before: u64, then: u64) -> Value {
     let mut scene = Scene::prepared(name, 3, 15);
     let way = Way::on(&scene.net, LEADER, scene.bus.address());
     way.takes(Duration::from_millis(before));
@@ -112,7 +112,7 @@ fn led_from_afar(name: &str, before: u64, then: u64) -> Value {
 /// All that it receives becomes nearly a second old: it leads all the same, and reports that it is slow.
 #[test]
 fn a_leader_that_is_slow() {
-    let report = led_from_afar("leader-slow", 0, 850);
+    let report = led_from_remote("leader-slow", 0, 850);
     let late = report["workers"]["ingest_delay_s"].as_f64().expect("a time");
     assert!((0.8..3.0).contains(&late), "{late} s late");
 }
@@ -120,7 +120,7 @@ fn a_leader_that_is_slow() {
 /// Everything is far away from the beginning: it gets workers ready, and leads.
 #[test]
 fn a_leader_that_is_far_away() {
-    led_from_afar("leader-far", 600, 600);
+    led_from_remote("leader-far", 600, 600);
 }
 
 #[test]

@@ -64,8 +64,8 @@ impl IdlePart {
         *made += count;
         let mut bytes = Vec::new();
         seen.encode(&mut bytes);
-        let (number, covered) = (self.reported, Nanos(self.reported * SECOND.0));
-        News::Row(Row { part: self.of.part, number, first: number, upto: number, covered, seen: vec![bytes] })
+        let (number, stall_affected) = (self.reported, Nanos(self.reported * SECOND.0));
+        News::Row(Row { part: self.of.part, number, first: number, upto: number, stall_affected, seen: vec![bytes] })
     }
 
     pub(super) fn end(&self) -> News {

@@ -146,9 +146,9 @@ impl Account {
                     self.reporter.left(place, usize::from(*scenario));
                 }
             }
-            News::TooManyFailures { part, is_hopeless } => {
+            News::TooManyFailures { part, is_failing } => {
                 if let Some(place) = place_of(*part) {
-                    self.reporter.hopeless(place, *is_hopeless);
+                    self.reporter.failing(place, *is_failing);
                 }
             }
             _ => {}

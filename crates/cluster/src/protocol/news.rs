@@ -110,7 +110,7 @@ pub enum News {
         /// The part.
         part: u16,
         /// Whether it is so.
-        is_hopeless: bool,
+        is_failing: bool,
     },
     /// A part is over.
     Ended {
@@ -174,7 +174,7 @@ impl News {
             Self::Row(Row { number, first, upto, .. }) if *number.max(upto) > ROWS_MAX || first > number => {
                 return false;
             }
-            Self::Row(Row { covered: at, .. })
+            Self::Row(Row { stall_affected: at, .. })
             | Self::Gathered { at, .. }
             | Self::Arrived { at, .. }
             | Self::Held { since: at, .. }
@@ -225,7 +225,7 @@ pub struct Row {
     /// All results up to the end of this interval are reported.
     pub upto: u64,
     /// All starts intended before this instant are reported, counted from the beginning of the measured load.
-    pub covered: Nanos,
+    pub stall_affected: Nanos,
     /// One snapshot per scenario, as bytes; for merged rows, the sequence repeats.
     pub seen: Vec<Vec<u8>>,
 }

@@ -77,7 +77,7 @@ impl HoldWorker {
                 number: reached,
                 first: reached,
                 upto: reached,
-                covered: reported.to,
+                stall_affected: reported.to,
                 seen,
             }));
         }

@@ -52,14 +52,14 @@ impl PartWorker {
                     let is_whole = reported.to == end || reported.to == end + Nanos(interval / 10);
                     let whole = if is_whole { reported.number } else { reported.number - 1 };
                     let upto = if reported.is_again { 0 } else { whole / self.pieces };
-                    let covered = if reported.is_again { Nanos::ZERO } else { reported.to };
+                    let stall_affected = if reported.is_again { Nanos::ZERO } else { reported.to };
                     let seen = if scenarios == 1 {
                         snapshots_to_bytes([&gauged(reported.added, reported.seen)])
                     } else {
                         let each = reported.scenarios.iter().map(|one| gauged(one.added, one.seen)).collect::<Vec<_>>();
                         snapshots_to_bytes(&each)
                     };
-                    self.post.tell(News::Row(Row { part, number, first: number, upto, covered, seen }));
+                    self.post.tell(News::Row(Row { part, number, first: number, upto, stall_affected, seen }));
                 }
                 RunUpdate::Remote(news) => self.post.tell(match news {
                     PartMessage::Gathered(scenario, at) => {
@@ -74,7 +74,7 @@ impl PartWorker {
                     }
                     PartMessage::Stuck(received) => News::Stuck { part, received },
                     PartMessage::Left(scenario) => News::Left { part, scenario: scenario as u16 },
-                    PartMessage::TooManyFailures(is_hopeless) => News::TooManyFailures { part, is_hopeless },
+                    PartMessage::TooManyFailures(is_failing) => News::TooManyFailures { part, is_failing },
                 }),
                 RunUpdate::Changed(_) => {}
             }

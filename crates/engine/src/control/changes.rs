@@ -112,12 +112,12 @@ impl Changes {
     }
 
     /// Something is told from elsewhere.
-    pub(crate) fn reported_from_afar(&self) {
+    pub(crate) fn reported_from_remote(&self) {
         self.unheard.fetch_add(1, Ordering::Relaxed);
     }
 
     /// It was taken.
-    pub(crate) fn received_from_afar(&self) {
+    pub(crate) fn received_from_remote(&self) {
         self.unheard.fetch_sub(1, Ordering::Relaxed);
     }
 

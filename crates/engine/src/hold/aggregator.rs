@@ -214,7 +214,7 @@ impl HoldAggregator {
             stopped.tried = self.total.counts.tried();
         }
         // By now more is known of the machine than when it was looked at.
-        if !self.is_afar() {
+        if !self.is_remote() {
             self.memory.kernel = self.rest.reported(self.memory.kernel);
         }
         Ok(self)
@@ -255,9 +255,9 @@ impl HoldAggregator {
 
     /// A row to which somebody has added what was missing; and those of which nobody will tell any more are forgotten.
     fn show_again(&mut self) -> Option<ReadyRow> {
-        let (reported, is_afar) = (&self.reported, self.is_afar());
+        let (reported, is_remote) = (&self.reported, self.is_remote());
         let is_missed =
-            |kept: &LateRow| reported.iter().any(|reporter| is_missing(is_afar, reporter, kept.from, kept.upto));
+            |kept: &LateRow| reported.iter().any(|reporter| is_missing(is_remote, reporter, kept.from, kept.upto));
         self.kept.retain(|kept| kept.is_changed || is_missed(kept));
         let too_many = self.kept.len().saturating_sub(KEPT_MAX);
         self.kept.drain(..too_many);
@@ -307,7 +307,7 @@ impl HoldAggregator {
         self.rows += 1;
         let (number, from) = (self.rows, std::mem::replace(&mut self.shown_to, to));
         if let Some((first, upto)) = span
-            && self.reported.iter().any(|reporter| is_missing(self.is_afar(), reporter, first, upto))
+            && self.reported.iter().any(|reporter| is_missing(self.is_remote(), reporter, first, upto))
         {
             let seen = seen.clone();
             self.kept.push(LateRow {
@@ -326,17 +326,17 @@ impl HoldAggregator {
 
     /// Parts of which nobody has told how they ended: each had a thread at least.
     pub(super) fn untold(&self) -> usize {
-        if self.is_afar() { self.shards.saturating_sub(self.ends.len()) } else { 0 }
+        if self.is_remote() { self.shards.saturating_sub(self.ends.len()) } else { 0 }
     }
 
-    fn is_afar(&self) -> bool {
+    fn is_remote(&self) -> bool {
         matches!(self.setting.place, Where::Remote)
     }
 
     /// All of them are to close at a later time, and nobody has stopped them: it is one part that leaves.
     fn closes_early(&self, since: Nanos) -> bool {
         let AggregatorSetup { orders, started, stop, .. } = &self.setting;
-        self.is_afar() && !stop.is_stopped() && *started + since + EARLY < orders.end_at()
+        self.is_remote() && !stop.is_stopped() && *started + since + EARLY < orders.end_at()
     }
 
     /// Whoever is there has tried all connections: of parts, the end of all is known then.
@@ -377,8 +377,8 @@ impl HoldAggregator {
 
 /// Somebody may still tell of a row that ended at so many intervals: a shard tells all that it missed at once, a part that others hold
 /// interval by interval.
-fn is_missing(is_afar: bool, reporter: &ShardProgress, from: u64, upto: u64) -> bool {
-    if is_afar { reporter.added < upto } else { (from..upto).contains(&reporter.added) }
+fn is_missing(is_remote: bool, reporter: &ShardProgress, from: u64, upto: u64) -> bool {
+    if is_remote { reporter.added < upto } else { (from..upto).contains(&reporter.added) }
 }
 
 /// How things stand together.

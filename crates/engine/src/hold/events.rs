@@ -139,7 +139,7 @@ impl HoldRuntime {
                 Ok(news) => news,
                 Err(fault) => {
                     let failure = faults::line(fault);
-                    end = Some(if fault.was_reported() { ReadEnd::Told(failure) } else { ReadEnd::Lost(failure) });
+                    end = Some(if fault.was_reported() { ReadEnd::Reported(failure) } else { ReadEnd::Lost(failure) });
                     break;
                 }
             };
@@ -162,7 +162,7 @@ impl HoldRuntime {
         let connection = self.get(number);
         match end {
             // What is wrong, or the answer to its close, is on its way to a peer of WebSocket.
-            Some(ReadEnd::Told(failure)) if connection.is_established() => self.leave(number, failure, at, sockets),
+            Some(ReadEnd::Reported(failure)) if connection.is_established() => self.leave(number, failure, at, sockets),
             Some(ReadEnd::Lost(failure)) => self.lose(number, failure, at, sockets),
             _ => {
                 if line.park().is_none() {
@@ -224,7 +224,7 @@ impl HoldRuntime {
                 if connection.phase == Phase::Closes {
                     self.agreed_to_close(number, at);
                 }
-                return Some(ReadEnd::Told(failure));
+                return Some(ReadEnd::Reported(failure));
             }
             (LineEvent::Head { status, stays }, _) => connection.more().response = Some((status, stays)),
             // More than was asked for: what follows could not be told from an answer.
@@ -339,7 +339,7 @@ enum ReadEnd {
     /// The connection is not there any more.
     Gone,
     /// The peer ends the conversation, or broke its rules: the answer to that is on its way.
-    Told(Failure),
+    Reported(Failure),
     /// It is closed at once.
     Lost(Failure),
 }

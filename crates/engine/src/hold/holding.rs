@@ -45,7 +45,7 @@ impl Holding {
     /// never an error, but data.
     pub fn start(plan: Arc<Hold>, options: HoldOptions, stop: &StopHandle) -> Result<Self, RunError> {
         if let Some(team) = options.team.clone() {
-            return Self::start_afar(plan, options, &*team, stop);
+            return Self::start_remote(plan, options, &*team, stop);
         }
         Self::start_here(plan, options, None, stop)
     }
@@ -79,7 +79,7 @@ impl Holding {
     }
 
     /// Others hold them.
-    fn start_afar(
+    fn start_remote(
         plan: Arc<Hold>,
         options: HoldOptions,
         team: &dyn HoldBackend,

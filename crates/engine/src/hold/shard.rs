@@ -81,7 +81,7 @@ pub(super) fn run<D: Driver>(mut driver: D, mut world: HoldRuntime, ends: &Ends,
     }
     let Ok(started) = begins.recv() else { return };
     world.start_at(started);
-    let (interval, wishes) = (world.interval(), ends.stop.stop_level_of());
+    let (interval, options) = (world.interval(), ends.stop.stop_level_of());
     let (mut reached, mut reported) = (0, 0);
     let (mut next_at, mut lag_at) = (started + interval, started + LAG_EVERY);
     let mut on_their_way = 0;
@@ -105,7 +105,7 @@ pub(super) fn run<D: Driver>(mut driver: D, mut world: HoldRuntime, ends: &Ends,
         if ends.orders.stops_opening() {
             world.stop_opening();
         }
-        let (stop_level, end_at) = (wishes.get(), ends.orders.end_at());
+        let (stop_level, end_at) = (options.get(), ends.orders.end_at());
         if !world.is_closing() && (now >= end_at || stop_level >= StopLevel::STOP) {
             let reported = ends.reports.send(Report::Closing { now: world.now(), since: now.since(started) });
             world.begin_closing(now, end_at, driver.sockets());

@@ -108,7 +108,7 @@ fn nobody_is_loaded_by_mistake() {
         ("redirects", of_flags(&Flags { rate: some("2"), location: true, ..slow.clone() })),
         ("stages", of_flags(&Flags { stages: some("10:1s,500:1s"), ..flags("http://site.example/") })),
         ("users by stages", {
-            of_flags(&Flags { stages: some("10:1s"), stages_of: some("users"), ..flags("http://site.example/") })
+            of_flags(&Flags { user_stages: some("10:1s"), ..flags("http://site.example/") })
         }),
         ("curl", of_curl(&["http://site.example/"])),
         ("curl --resolve", of_curl(&["--resolve", "h:80:93.184.216.34", "http://h/"])),

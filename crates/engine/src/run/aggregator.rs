@@ -45,7 +45,7 @@ pub(super) enum Where {
 /// Where the reports of the shards of a load come together.
 pub(super) struct LoadAggregator {
     pub(super) merger: Merger,
-    hopeless: Vec<bool>,
+    failing: Vec<bool>,
     /// Shards whose users all wait for those of the others, since when.
     /// Scenario by scenario.
     gathered: Vec<Vec<Option<Nanos>>>,
@@ -80,11 +80,11 @@ impl LoadAggregator {
     ) -> Self {
         let shards = returns.len();
         let timelines = changes.timelines();
-        let (hopeless, gathered) = (vec![false; shards], vec![vec![None; shards]; timelines.len()]);
+        let (failing, gathered) = (vec![false; shards], vec![vec![None; shards]; timelines.len()]);
         let merger = Merger::new(times, timelines, scenarios, returns, place == Where::Remote);
         Self {
             merger,
-            hopeless,
+            failing,
             gathered,
             stop,
             failure: None,
@@ -179,18 +179,18 @@ impl LoadAggregator {
         }
     }
 
-    fn hear_from_afar(&mut self, part: usize, remote: RemotePartEvent) {
-        self.changes.received_from_afar();
+    fn hear_from_remote(&mut self, part: usize, remote: RemotePartEvent) {
+        self.changes.received_from_remote();
         self.hear_of_barriers(part, &remote);
         match remote {
             RemotePartEvent::Expects(parts) => self.expected = parts,
             RemotePartEvent::Arrived { .. } | RemotePartEvent::Withdrawn { .. } | RemotePartEvent::Stuck { .. } => {}
             RemotePartEvent::Joined => {
                 self.merger.join();
-                self.hopeless.push(false);
+                self.failing.push(false);
                 self.gathered.iter_mut().for_each(|gathered| gathered.push(None));
             }
-            RemotePartEvent::Seen { numbers, upto, seen } => self.merger.seen_afar(part, numbers, upto, seen),
+            RemotePartEvent::Seen { numbers, upto, seen } => self.merger.seen_remote(part, numbers, upto, seen),
             RemotePartEvent::Ended(end) => self.merger.part_over(part, *end),
             RemotePartEvent::Silent => self.merger.go_silent(part),
             RemotePartEvent::Over(workers_summary) => self.workers_summary = Some(*workers_summary),
@@ -228,9 +228,9 @@ impl Aggregator for LoadAggregator {
         match report {
             Report::Interval { shard, upto, at, seen } => self.merger.interval(shard, upto, at, seen),
             Report::Over { shard, at, ends, seen } => self.merger.over(shard, at, &ends, &seen),
-            Report::TooManyFailures { shard, is_hopeless } => {
-                self.hopeless[shard] = is_hopeless;
-                let are_all = self.hopeless.iter().all(|&is| is);
+            Report::TooManyFailures { shard, is_failing } => {
+                self.failing[shard] = is_failing;
+                let are_all = self.failing.iter().all(|&is| is);
                 if self.place == Where::Partition {
                     self.reported_up.push_back(PartMessage::TooManyFailures(are_all));
                 } else if are_all {
@@ -243,12 +243,12 @@ impl Aggregator for LoadAggregator {
             }
             Report::Left { shard, scenario } => {
                 self.merger.leave(shard, scenario);
-                let is_left = (0..self.hopeless.len()).all(|shard| !self.merger.is_playing(shard, scenario));
+                let is_left = (0..self.failing.len()).all(|shard| !self.merger.is_playing(shard, scenario));
                 if self.place == Where::Partition && is_left {
                     self.reported_up.push_back(PartMessage::Left(scenario));
                 }
             }
-            Report::Remote { part, remote } => self.hear_from_afar(part, remote),
+            Report::Remote { part, remote } => self.hear_from_remote(part, remote),
             Report::BarrierEvent(attended) => self.tell_up(attended),
             Report::Gathered { shard, scenario, at } => self.gathered[scenario][shard] = Some(at),
             Report::Ready { .. } => {}

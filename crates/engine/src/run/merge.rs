@@ -31,7 +31,7 @@ use crate::usage::ThreadUsage;
 /// An interval waits for a shard until others have told so many more.
 const LATE_MAX: u64 = 2;
 /// For those on other machines it waits so long at least.
-const LATE_AFAR: Nanos = Nanos::from_millis(2_000);
+const LATE_REMOTE: Nanos = Nanos::from_millis(2_000);
 
 /// What is known of one shard.
 struct Source {
@@ -163,7 +163,7 @@ pub(super) struct Merger {
     /// What threads elsewhere spent, and what else the end of each part told.
     parts: Vec<PartEnd>,
     /// They are elsewhere, and may tell of many intervals that were shown without them.
-    is_afar: bool,
+    is_remote: bool,
     /// An interval waits for a late one until others have told so many more.
     late_max: u64,
 }
@@ -175,7 +175,7 @@ impl Merger {
         timelines: Vec<Arc<Timeline>>,
         scenarios: Vec<Vec<usize>>,
         returns: Vec<Sender<ShardSnapshots>>,
-        is_afar: bool,
+        is_remote: bool,
     ) -> Self {
         let count = timelines.len();
         let before = times.intervals_before();
@@ -212,8 +212,8 @@ impl Merger {
             awaits_late: false,
             has_waited: false,
             parts: Vec::new(),
-            is_afar,
-            late_max: if is_afar { LATE_MAX.max(LATE_AFAR.0.div_ceil(times.interval.0.max(1))) } else { LATE_MAX },
+            is_remote,
+            late_max: if is_remote { LATE_MAX.max(LATE_REMOTE.0.div_ceil(times.interval.0.max(1))) } else { LATE_MAX },
         }
     }
 
@@ -367,7 +367,7 @@ impl Merger {
         self.count_lost();
         // Whatever was in flight has ended, was given up, or is lost.
         self.total.clear_in_flight();
-        let own = self.sources.into_iter().map(|source| source.spent).filter(|_| !self.is_afar);
+        let own = self.sources.into_iter().map(|source| source.spent).filter(|_| !self.is_remote);
         let shards = own.chain(self.parts.iter().flat_map(|part| part.shards.clone())).collect();
         let (total, apart) = self.total.into_parts();
         Finished {
@@ -417,14 +417,14 @@ impl Merger {
         let first_missed: Vec<usize> = missing
             .iter()
             .copied()
-            .filter(|&shard| self.is_afar || self.sources[shard].reported == Some(number - 1))
+            .filter(|&shard| self.is_remote || self.sources[shard].reported == Some(number - 1))
             .chain((0..self.sources.len()).filter(|&shard| self.sources[shard].is_silent))
             .collect();
         let from = std::mem::replace(&mut self.from, to);
-        if self.is_afar {
+        if self.is_remote {
             self.kept.retain(|shown, kept| *shown + KEPT_RECENT > number || !kept.missing.is_empty());
         }
-        if self.is_afar || !first_missed.is_empty() {
+        if self.is_remote || !first_missed.is_empty() {
             let seen = self.current.clone();
             let count = self.count() + 1;
             self.kept
@@ -446,7 +446,7 @@ impl Merger {
         let is_newest = number == self.shown;
         self.set_added(row);
         let kept = self.kept.get_mut(&number).expect("the first interval that a late shard has not told is kept");
-        let has_reported = |shard: usize| match (&self.sources[shard], self.is_afar) {
+        let has_reported = |shard: usize| match (&self.sources[shard], self.is_remote) {
             (source, true) => !source.is_silent && source.reported.is_none_or(|reported| reported >= number),
             (_, false) => row.gauges.iter().any(|(reported, _)| *reported == shard),
         };
@@ -457,7 +457,7 @@ impl Merger {
         kept.seen.set_gauges(&gauges);
         let (count, from, to) = (kept.count, kept.from, kept.to);
         self.again.clone_from(&kept.seen);
-        if kept.missing.is_empty() && !self.is_afar {
+        if kept.missing.is_empty() && !self.is_remote {
             self.kept.remove(&number);
         }
         for (shard, gauges) in &row.gauges {

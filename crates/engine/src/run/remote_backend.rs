@@ -91,10 +91,10 @@ impl RunReporter {
     }
 
     fn tell(&self, part: usize, remote: RemotePartEvent) {
-        self.changes.reported_from_afar();
+        self.changes.reported_from_remote();
         if self.reports.send(Report::Remote { part, remote }).is_err() {
             // The run is gone: nobody wants to know.
-            self.changes.received_from_afar();
+            self.changes.received_from_remote();
         }
     }
 
@@ -115,8 +115,8 @@ impl RunReporter {
     }
 
     /// Whether every user of a part has failed to connect, and none ever did.
-    pub fn hopeless(&self, part: usize, is_hopeless: bool) {
-        let _ = self.reports.send(Report::TooManyFailures { shard: part, is_hopeless });
+    pub fn failing(&self, part: usize, is_failing: bool) {
+        let _ = self.reports.send(Report::TooManyFailures { shard: part, is_failing });
     }
 
     /// All users of a scenario in this part wait for those of the others.

@@ -76,7 +76,7 @@ impl Running {
         stop: &StopHandle,
     ) -> Result<Self, RunError> {
         if let Some(team) = options.team.clone() {
-            return Self::start_afar(plan, options, &*team, stop);
+            return Self::start_remote(plan, options, &*team, stop);
         }
         match options.driver.kind {
             Kind::Poll => Self::start_part_on(plan, options, part, stop, PollDriver::new),
@@ -101,7 +101,7 @@ impl Running {
     }
 
     /// A run that others carry out.
-    fn start_afar(
+    fn start_remote(
         plan: Arc<Plan>,
         options: RunOptions,
         team: &dyn RemoteBackend,

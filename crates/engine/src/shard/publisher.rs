@@ -16,7 +16,7 @@ pub(super) struct Publisher {
     pub(super) snapshots: usize,
     pub(super) cpu_ns: u64,
     pub(super) run_delay_ns: u64,
-    pub(super) was_hopeless: bool,
+    pub(super) was_failing: bool,
 }
 
 impl Publisher {
@@ -59,10 +59,10 @@ impl Publisher {
     }
 
     #[cold]
-    pub(super) fn tell_hope(&mut self, is_hopeless: bool) {
-        self.was_hopeless = is_hopeless;
+    pub(super) fn tell_hope(&mut self, is_failing: bool) {
+        self.was_failing = is_failing;
         // A run that is gone is met at the next hand-over.
-        let _ = self.ends.reports.send(Report::TooManyFailures { shard: self.ends.shard, is_hopeless });
+        let _ = self.ends.reports.send(Report::TooManyFailures { shard: self.ends.shard, is_failing });
     }
 
     /// Users that wait for each other start, when they were told to.

@@ -131,8 +131,7 @@ fn users_come_by_a_ramp() {
 #[test]
 fn users_come_and_go_by_stages() {
     let load = Flags {
-        stages: Some("10:0s,10:2s,30:0s,30:2s,0:4s,0:100ms,5:0s,5:1s".to_owned()),
-        stages_of: Some("users".to_owned()),
+        user_stages: Some("10:0s,10:2s,30:0s,30:2s,0:4s,0:100ms,5:0s,5:1s".to_owned()),
         rate: None,
         duration: None,
         ..flags("/delay/10", "1", "1s")

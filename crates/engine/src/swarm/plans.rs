@@ -83,8 +83,8 @@ pub(super) fn plan_of(random: &mut Random, is_calm: bool) -> Plan {
         requests: (!is_random).then(|| random.between(1, 400).to_string()),
         duration: (!duration.is_empty()).then_some(duration),
         rate: (!rate.is_empty()).then_some(rate),
-        stages: (!stages.is_empty()).then_some(stages),
-        stages_of: (shape == "stages").then(|| "users".to_owned()),
+        stages: (shape != "stages" && !stages.is_empty()).then(|| stages.clone()),
+        user_stages: (shape == "stages").then_some(stages),
         ramp: (shape == "ramp").then(|| "60".to_owned()),
         rendezvous: shape == "rendezvous",
         warmup: (!is_cold && !warmup.is_empty()).then_some(warmup),
@@ -125,7 +125,7 @@ pub(super) fn plan_of(random: &mut Random, is_calm: bool) -> Plan {
 
 /// The same load as a round of requests, some of which are sent on.
 fn rounds(random: &mut Random, flags: Flags) -> Flags {
-    if flags.rate.is_some() || (flags.stages.is_some() && flags.stages_of.is_none()) {
+    if flags.rate.is_some() || flags.stages.is_some() {
         return flags;
     }
     let paths = ["/", "/bytes/3000", "/redirect/1", "/redirect/3", "/bytes/0"];

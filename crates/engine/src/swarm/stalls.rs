@@ -271,9 +271,9 @@ fn a_stall_of_ours_is_as_many_ticks_as_it_covers() {
     let counts = &history.total.counts;
     assert!(the_stall_is_ours(&history), "{:?}", history.uses[0].lag);
     // Each user had one request in flight, and that alone owes its time to us.
-    assert_eq!((counts.stall_affected_responses(), history.total.covered_count()), (10, 10));
+    assert_eq!((counts.stall_affected_responses(), history.total.stall_affected_count()), (10, 10));
     let service = history.total.class(Class::Succeeded).of(Measure::Service).clone();
-    assert!(service.max() > Some(900 * MILLI) && service.max_without(history.total.covered()) < Some(20 * MILLI));
+    assert!(service.max() > Some(900 * MILLI) && service.max_without(history.total.stall_affected()) < Some(20 * MILLI));
     assert!((950 * MILLI..=1_001 * MILLI).contains(&history.uses[0].stalled_ns), "{}", history.uses[0].stalled_ns);
     finds(Bug::StallOneTick, 1, || the_stall_is_ours(&stalled_loops()));
     // A stall of the target is none of ours.

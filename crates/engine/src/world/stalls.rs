@@ -12,7 +12,7 @@ use super::ScenarioRuntime;
 /// A loop that is this late has stood still; below it timers and schedulers are as late as they always are.
 const STALL_MIN: Nanos = Nanos::from_millis(1);
 /// An exchange is covered when more than this part of its time was ours.
-const COVERED_PART: u64 = 10;
+const STALL_AFFECTED_PART: u64 = 10;
 /// After a stall of this length the machine itself may have stood still, and with it the target.
 const LONG_STALL: Nanos = Nanos::from_millis(50);
 /// How long peers have after a stall of ours, whatever deadlines passed in it.
@@ -78,7 +78,7 @@ impl Stalls {
     pub(super) fn cover(&self, from: Nanos, to: Nanos) -> bool {
         let overlap = |(begin, end): &(Nanos, Nanos)| (*end).min(to).since((*begin).max(from)).0;
         let ours: u64 = self.recent.iter().rev().take_while(|(_, end)| *end > from).map(overlap).sum();
-        ours > STALL_MIN.0 && ours > to.since(from).0 / COVERED_PART
+        ours > STALL_MIN.0 && ours > to.since(from).0 / STALL_AFFECTED_PART
     }
 }
 
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_covered_overlaps_enough() {
+    fn what_is_stall_affected_overlaps_enough() {
         let millis = Nanos::from_millis;
         let mut stalls = Stalls::default();
         assert_eq!(stalls.wake_at(millis(1)), None);
@@ -124,8 +124,8 @@ mod tests {
             (49, 2_100, false),
             (50, 2_000, true),
         ];
-        for (from, to, is_covered) in cases {
-            assert_eq!(stalls.cover(millis(from), millis(to)), is_covered, "{from} to {to}");
+        for (from, to, is_stall_affected) in cases {
+            assert_eq!(stalls.cover(millis(from), millis(to)), is_stall_affected, "{from} to {to}");
         }
     }
 

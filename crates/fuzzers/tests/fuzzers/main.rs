@@ -17,7 +17,7 @@ mod requested;
 use std::path::{Path, PathBuf};
 
 use mutator::Mutator;
-use requested::Asked;
+use requested::Requested;
 
 /// One test for each fuzzer, and the list of them.
 macro_rules! fuzzers {
@@ -39,7 +39,7 @@ fuzzers! {
 }
 
 fn fuzz(name: &str, fuzzer: fn(&[u8])) {
-    let requested = Asked::read(|variable| std::env::var(variable).ok());
+    let requested = Requested::read(|variable| std::env::var(variable).ok());
     requested.run(name, fuzzer, &Mutator::new(seeds(name)));
 }
 

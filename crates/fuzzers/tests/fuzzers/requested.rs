@@ -13,7 +13,7 @@ const INPUTS: usize = 5_000;
 /// The sequence, when nobody says which.
 const SEQUENCE: u64 = 1;
 
-pub(crate) struct Asked {
+pub(crate) struct Requested {
     sequence: u64,
     inputs: usize,
     /// The number of the only one.
@@ -27,7 +27,7 @@ struct Found {
     panic: Box<dyn Any + Send>,
 }
 
-impl Asked {
+impl Requested {
     pub(crate) fn read(variable: impl Fn(&str) -> Option<String>) -> Self {
         let number = |name: &str| {
             let text = variable(name)?;

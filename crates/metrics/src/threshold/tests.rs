@@ -257,7 +257,7 @@ fn limits_that_judge_nothing_are_refused() {
         ("error_rate < 1", 13, Fault::OnePercent),
         ("timed_out / failed > 1", 21, Fault::OnePercent),
         ("succeeded / done >= 1", 20, Fault::OnePercent),
-        ("status(503) / responses < 1", 24, Fault::OnePercent),
+        ("status(503) / responses < 1", 26, Fault::OnePercent),
         ("failed(buy) / done(buy) < 1", 26, Fault::OnePercent),
         ("failed / done < 5", 16, Fault::AboveAll),
         ("failed / done < 101%", 16, Fault::AboveAll),

@@ -212,7 +212,7 @@ impl Command {
         let is_chunked =
             load.is_endless || load.content != redirect::BodyContent::None && written.has("transfer-encoding");
         let mut all = vec![match written.has("host") {
-            true => Field::HostAsked("Host".to_owned(), written.value("host").map(<[u8]>::to_vec)),
+            true => Field::HostRequested("Host".to_owned(), written.value("host").map(<[u8]>::to_vec)),
             false => Field::Host,
         }];
         let mut own = Vec::new();

@@ -168,7 +168,7 @@ impl Load {
             ("--rendezvous", self.rendezvous, Remedy::RendezvousIsConstant),
         ];
         if let Some((one, _, remedy)) = conflicts.into_iter().find(|(_, is_given, _)| *is_given) {
-            return Err(PlanError::Conflict { one, other: "--stages", remedy });
+            return Err(PlanError::Conflict { one, other: "--user-stages", remedy });
         }
         let duration: Duration = stages.iter().map(|stage| stage.span).sum();
         let users = stages.iter().filter(|stage| !stage.span.is_zero()).map(|stage| stage.from.max(stage.to)).max();
@@ -179,7 +179,7 @@ impl Load {
                 requests: self.requests,
                 duration: Some(duration),
             }),
-            _ => Err(PlanError::NoStarts { flag: "--stages" }),
+            _ => Err(PlanError::NoStarts { flag: "--user-stages" }),
         }
     }
 

@@ -81,7 +81,7 @@ impl Draft {
         }
         let has_content = fields.iter().any(|field| matches!(field, Field::Length(..)));
         fields.extend(request.said().map(|(name, value)| match name.to_ascii_lowercase().as_str() {
-            "host" => Field::HostAsked(name, Some(value)),
+            "host" => Field::HostRequested(name, Some(value)),
             "authorization" | "cookie" => Field::Secret(name, value),
             _ => Field::Plain(name, value),
         }));

@@ -47,9 +47,6 @@ pub enum Need {
     /// A number of connections.
     #[error("-c, which says how many there are")]
     Connections,
-    /// Stages.
-    #[error("--stages")]
-    Stages,
     /// TLS.
     #[error("an https://, wss:// or grpcs:// URL")]
     Https,

@@ -240,14 +240,11 @@ fn ramp(text: &str) -> Result<Ramp, PlanError> {
 }
 
 fn stages(flags: &Flags) -> Result<Option<Stages>, PlanError> {
-    if flags.stages_of.is_some() && flags.stages.is_none() {
-        return Err(PlanError::Needs { flag: "--stages-of", needed: Need::Stages });
+    if flags.stages.is_some() && flags.user_stages.is_some() {
+        return Err(PlanError::Conflict { one: "--stages", other: "--user-stages", remedy: Remedy::StagesSayUsers });
     }
-    let of_users = choice("--stages-of", &flags.stages_of, &[("rate", false), ("users", true)], "rate, users")?;
-    read(&flags.stages, |text| match of_users {
-        Some(true) => parse_user_stages(text).map(Stages::Users),
-        _ => parse_stages(text).map(Stages::Rate),
-    })
+    let of_users = read(&flags.user_stages, |text| parse_user_stages(text).map(Stages::Users))?;
+    Ok(of_users.or(read(&flags.stages, |text| parse_stages(text).map(Stages::Rate))?))
 }
 
 fn request(flags: &Flags, scheme: Scheme) -> Result<Request, PlanError> {

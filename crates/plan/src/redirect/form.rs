@@ -24,7 +24,7 @@ pub(crate) enum BodyContent {
 pub(crate) enum Field {
     Host,
     /// That the user wrote, by this name; `None` leaves it out. It is for the host that the user named.
-    HostAsked(String, Option<Vec<u8>>),
+    HostRequested(String, Option<Vec<u8>>),
     Authorization,
     /// Without its unit.
     Range(String),
@@ -90,7 +90,7 @@ impl Form {
         let text = |value: &mut String| *value = written(value).unwrap_or_else(|| std::mem::take(value));
         for field in &mut self.fields {
             match field {
-                Field::HostAsked(_, value) | Field::Cookie(value) => value.iter_mut().for_each(bytes),
+                Field::HostRequested(_, value) | Field::Cookie(value) => value.iter_mut().for_each(bytes),
                 Field::Secret(_, value) | Field::OfBody(_, value) | Field::Plain(_, value) => bytes(value),
                 Field::Referer(value) => value.iter_mut().for_each(text),
                 Field::Range(value) => text(value),
@@ -137,13 +137,13 @@ impl Form {
         let mut say = |name: &str, value: &[u8]| headers.push((name.to_owned(), value.to_vec()));
         for field in &self.fields {
             match field {
-                Field::HostAsked(name, requested) if is_host_named => {
+                Field::HostRequested(name, requested) if is_host_named => {
                     host_requested = requested.as_ref();
                     if let Some(host) = requested {
                         say(name, host);
                     }
                 }
-                Field::Host | Field::HostAsked(..) => say("Host", at.url.host_header().as_bytes()),
+                Field::Host | Field::HostRequested(..) => say("Host", at.url.host_header().as_bytes()),
                 Field::Authorization => {
                     if let Some(value) = self.authorization(at).filter(|_| is_trusted) {
                         say("Authorization", value.as_bytes());

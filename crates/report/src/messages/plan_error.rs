@@ -166,7 +166,6 @@ fn said(error: &PlanError, language: Language) -> String {
         }
         PlanError::Needs { flag, needed: Need::Rate } => format!("{flag} 需要同时给出速率（-q 或 --stages）"),
         PlanError::Needs { flag, needed: Need::Connections } => format!("{flag} 需要用 -c 说明连接数"),
-        PlanError::Needs { flag, needed: Need::Stages } => format!("{flag} 需要同时给出 --stages"),
         PlanError::Needs { flag, needed: Need::Https } => {
             format!("{flag} 需要 https://、wss:// 或 grpcs:// 开头的 URL")
         }

@@ -30,7 +30,7 @@ fn loads() -> Vec<(&'static str, Plan)> {
         ("open with stages", Flags { stages: text("200:250ms,200:250ms"), duration: None, ..base() }),
         (
             "users with stages",
-            Flags { stages: text("8:250ms,8:250ms"), stages_of: text("users"), duration: None, ..base() },
+            Flags { user_stages: text("8:250ms,8:250ms"), duration: None, ..base() },
         ),
         ("rendezvous", Flags { rendezvous: true, ..users() }),
         ("steps", Flags { url: None, curl: steps(), ..users() }),

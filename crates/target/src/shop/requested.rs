@@ -116,7 +116,7 @@ impl ShopRequest {
 
 /// The fields of a form, as text; those of JSON that are texts, numbers or words.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Said(Vec<(String, String)>);
+pub(crate) struct FormFields(Vec<(String, String)>);
 
 /// Why a body says nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,7 +127,7 @@ pub(crate) enum Unread {
     Broken,
 }
 
-impl Said {
+impl FormFields {
     pub(crate) fn read(form: BodyForm, body: &[u8]) -> Result<Self, Unread> {
         match form {
             _ if body.is_empty() => Ok(Self::default()),

@@ -49,13 +49,13 @@ pub(super) fn reserve() -> u64 {
 impl HoldAggregator {
     /// Looks at the machine with so many connections.
     pub(super) fn look_at_rest(&mut self, open: u64) {
-        if !self.is_afar() {
+        if !self.is_remote() {
             self.rest.see(open, host::kernel_memory().map(|memory| memory.slab + memory.tcp_buffers));
         }
     }
 
     pub(super) fn memory_now(&self) -> MemoryUse {
-        if self.is_afar() {
+        if self.is_remote() {
             return together(&self.parts);
         }
         let (resident_before, kernel_before) = self.setting.before;
@@ -72,7 +72,7 @@ impl HoldAggregator {
 
     /// Stops opening before the kernel would have to kill somebody.
     pub(super) fn watch_memory(&mut self) {
-        if self.is_afar() || self.opened_after.is_some() || self.stopped_opening.is_some() {
+        if self.is_remote() || self.opened_after.is_some() || self.stopped_opening.is_some() {
             return;
         }
         let Some(memory) = host::memory() else { return };

@@ -61,7 +61,7 @@ impl Merger {
     }
 
     /// Somebody elsewhere has seen this in an interval, or from one to another, and told all up to the end of `upto`.
-    pub(in crate::run) fn seen_afar(
+    pub(in crate::run) fn seen_remote(
         &mut self,
         part: usize,
         (first, number): (u64, u64),
@@ -118,7 +118,7 @@ impl Merger {
 
     /// Nobody elsewhere has said when it was over: as far as anybody has told.
     pub(super) fn end_untold(&mut self, wall: Nanos) {
-        let untold = self.ends.iter_mut().filter(|end| self.is_afar && end.stopped_at == Nanos::ZERO);
+        let untold = self.ends.iter_mut().filter(|end| self.is_remote && end.stopped_at == Nanos::ZERO);
         untold.for_each(|end| end.stopped_at = wall);
     }
 }
@@ -190,12 +190,12 @@ mod tests {
             let of_each = |of: Snapshot| vec![of; scenarios];
             let mut merger = merger(scenarios);
             (0..3).for_each(|_| merger.join());
-            merger.seen_afar(0, (1, 1), 1, of_each(seen(10, [6, 1, 1, 0], &[5, 6])));
-            merger.seen_afar(1, (1, 1), 1, of_each(seen(10, [4, 0, 0, 0], &[7, 8, 9, 10, 11, 12])));
-            merger.seen_afar(2, (1, 1), 1, of_each(seen(5, [5, 0, 0, 0], &[])));
+            merger.seen_remote(0, (1, 1), 1, of_each(seen(10, [6, 1, 1, 0], &[5, 6])));
+            merger.seen_remote(1, (1, 1), 1, of_each(seen(10, [4, 0, 0, 0], &[7, 8, 9, 10, 11, 12])));
+            merger.seen_remote(2, (1, 1), 1, of_each(seen(5, [5, 0, 0, 0], &[])));
             // An exchange in flight ends in a later interval; what waits then is what counts.
-            merger.seen_afar(1, (2, 2), 2, of_each(seen(3, [5, 0, 1, 0], &[300, 400, 500])));
-            merger.seen_afar(0, (2, 2), 2, of_each(seen(3, [2, 0, 0, 3], &[])));
+            merger.seen_remote(1, (2, 2), 2, of_each(seen(3, [5, 0, 1, 0], &[300, 400, 500])));
+            merger.seen_remote(0, (2, 2), 2, of_each(seen(3, [2, 0, 0, 3], &[])));
             // The second is never heard of again; the others are over. What the third did is known.
             merger.part_over(0, over());
             merger.part_over(2, over());
@@ -221,9 +221,9 @@ mod tests {
     fn nothing_is_lost_where_all_are_over() {
         let mut merger = merger(1);
         merger.join();
-        merger.seen_afar(0, (1, 1), 1, vec![seen(10, [4, 0, 0, 0], &[1; 6])]);
+        merger.seen_remote(0, (1, 1), 1, vec![seen(10, [4, 0, 0, 0], &[1; 6])]);
         merger.go_silent(0);
-        merger.seen_afar(0, (2, 2), 2, vec![seen(0, [5, 0, 0, 1], &[])]);
+        merger.seen_remote(0, (2, 2), 2, vec![seen(0, [5, 0, 0, 1], &[])]);
         let cpu = host::CpuTime::default();
         let (scenarios, shards, used_up, met) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         merger.part_over(0, PartEnd { wall: Nanos(1), scenarios, shards, cpu, used_up, met });
@@ -247,17 +247,17 @@ mod tests {
             }
         };
         (0..2).for_each(|_| merger.join());
-        merger.seen_afar(0, (1, 5), 5, started(50));
+        merger.seen_remote(0, (1, 5), 5, started(50));
         show(&mut merger, &mut reported);
-        merger.seen_afar(1, (1, 4), 4, started(40));
-        (5..7).for_each(|number| merger.seen_afar(1, (number, number), number, started(10)));
-        merger.seen_afar(0, (6, 6), 6, started(11));
+        merger.seen_remote(1, (1, 4), 4, started(40));
+        (5..7).for_each(|number| merger.seen_remote(1, (number, number), number, started(10)));
+        merger.seen_remote(0, (6, 6), 6, started(11));
         show(&mut merger, &mut reported);
         assert_eq!(reported, [(1, false, [0, 5], 100), (2, false, [5, 6], 21)]);
         // What comes late is of the one that has its time.
         reported.clear();
-        merger.seen_afar(0, (3, 3), 0, started(1));
-        merger.seen_afar(1, (6, 6), 0, started(2));
+        merger.seen_remote(0, (3, 3), 0, started(1));
+        merger.seen_remote(1, (6, 6), 0, started(2));
         show(&mut merger, &mut reported);
         assert_eq!(reported, [(1, true, [0, 5], 101), (2, true, [5, 6], 23)]);
     }

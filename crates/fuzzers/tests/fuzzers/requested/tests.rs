@@ -2,8 +2,8 @@ use std::cell::Cell;
 
 use super::*;
 
-fn requested(values: &[(&str, &str)]) -> Asked {
-    Asked::read(|name| values.iter().find(|(one, _)| *one == name).map(|(_, value)| (*value).to_owned()))
+fn requested(values: &[(&str, &str)]) -> Requested {
+    Requested::read(|name| values.iter().find(|(one, _)| *one == name).map(|(_, value)| (*value).to_owned()))
 }
 
 fn mutator() -> Mutator {

@@ -158,7 +158,7 @@ fn golden_snapshots_are_read_for_ever() {
         assert_eq!((seen.lag.count(), seen.lag.quantile(0.5)), ((3 << 16) + 1, Some(7_003)));
         assert_eq!(seen.lag.max(), Some(77_000_000_000_006));
         assert_eq!((seen.server_text(14), seen.server_text(4_999)), (Some("too busy"), Some("bye")));
-        assert_eq!((seen.covered_count(), seen.gauges.users, seen.cpu_ns), (1, 50, 2));
+        assert_eq!((seen.stall_affected_count(), seen.gauges.users, seen.cpu_ns), (1, 50, 2));
         assert_eq!(seen.samples()[0].outcome, Outcome::Failed(Failure::GrpcStatus(200)));
         assert_eq!((seen.particulars.rows()[0].status, seen.particulars.head()), (204, &b"HTTP/1.1 200 OK"[..]));
         let slowest = seen.particulars.slowest.sorted();

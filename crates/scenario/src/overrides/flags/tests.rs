@@ -73,7 +73,7 @@ fn one_load_wins_over_another() {
     let Amount::Rate { stages, .. } = seen.amount else { panic!("a rate") };
     assert_eq!(stages.len(), 2);
     let (seen, connections) =
-        given(rate, &Flags { stages: some("5:1s,9:2s"), stages_of: some("users"), ..of() }).expect("good");
+        given(rate, &Flags { user_stages: some("5:1s,9:2s"), ..of() }).expect("good");
     assert!(matches!(seen.amount, Amount::Users { count: 9, shape: UserShape::Stages(_) }) && connections.is_none());
 }
 

@@ -26,10 +26,10 @@ fn in_frames(block: &[u8], each: usize, has_end: bool) -> Vec<u8> {
 }
 
 /// Heads that came, and what was wrong.
-type Heard = (usize, Option<Fault>);
+type Received = (usize, Option<Fault>);
 
 /// What a client says of bytes behind the settings, cut into pieces.
-fn said(bytes: &[u8], piece: usize) -> Heard {
+fn said(bytes: &[u8], piece: usize) -> Received {
     let mut client = client(2);
     let (received, error) = feed(&mut client, &[&settings(&[])[..], bytes].concat(), piece, &mut Vec::new());
     (received.iter().filter(|word| word.contains("head 200")).count(), error.map(|error| error.fault))
@@ -42,7 +42,7 @@ fn a_large_head_is_no_flood() {
         let more = frame_of(frame::CONTINUATION, 0, 1, &vec![0; each]);
         [first, more.repeat(count)].concat()
     };
-    let cases: Vec<(&str, Vec<u8>, Heard)> = vec![
+    let cases: Vec<(&str, Vec<u8>, Received)> = vec![
         ("one frame", in_frames(&block_of(9_000), 16_384, true), (1, None)),
         ("two frames", in_frames(&block_of(9_000), 5_000, true), (1, None)),
         ("64 frames", in_frames(&block_of(6_400), 100, true), (1, None)),

@@ -62,8 +62,8 @@ fn a_session_responses_by_itself() {
 }
 
 #[test]
-fn compressed_messages_can_be_spoiled() {
-    let spoiled = |kind, payload: &[u8]| {
+fn compressed_messages_can_be_damaged() {
+    let damaged = |kind, payload: &[u8]| {
         let mut bytes = Vec::new();
         push_message(kind, true, MASK, payload, &mut bytes);
         let (messages, out, fault) = converse(ALONE, &bytes);
@@ -75,13 +75,13 @@ fn compressed_messages_can_be_spoiled() {
         push_close(code, "", None, &mut bytes);
         bytes
     };
-    assert_eq!(spoiled(Kind::Binary, &[0xff; 9]), (Some(Fault::Deflate), close(1_007)));
+    assert_eq!(damaged(Kind::Binary, &[0xff; 9]), (Some(Fault::Deflate), close(1_007)));
     let latin = Deflater::default().compress(b"\xe9t\xe9");
-    assert_eq!(spoiled(Kind::Text, &latin), (Some(Fault::Utf8), close(1_007)));
+    assert_eq!(damaged(Kind::Text, &latin), (Some(Fault::Utf8), close(1_007)));
     let bomb = Deflater::default().compress(&vec![0; MOST as usize + 1]);
-    assert_eq!(spoiled(Kind::Binary, &bomb), (Some(Fault::TooLarge), close(1_009)));
+    assert_eq!(damaged(Kind::Binary, &bomb), (Some(Fault::TooLarge), close(1_009)));
     let cut = Deflater::default().compress("cut: 世".as_bytes().split_last().expect("bytes").1);
-    assert_eq!(spoiled(Kind::Text, &cut), (Some(Fault::Utf8), close(1_007)));
+    assert_eq!(damaged(Kind::Text, &cut), (Some(Fault::Utf8), close(1_007)));
 }
 
 /// A peer that keeps its context points into its earlier messages, also into those that nobody kept.
