@@ -111,7 +111,7 @@ fn main() -> ExitCode {
     exit.into()
 }
 
-/// Does what the words say. `curl`: what stands behind that word.
+/// Runs the command of these words. `curl`: the words after `curl`.
 fn obey(words: &[OsString], curl: Option<Vec<Vec<u8>>>, language: Language) -> Exit {
     let matches = match help::command(language).try_get_matches_from(words) {
         Ok(matches) => matches,

@@ -1,8 +1,8 @@
-//! What is loaded, how hard, and for how long.
+//! Flags of the target, the load, and its duration.
 
 use super::{Kind, Row, flag, modes};
 
-/// The target and the load.
+/// Flags of the target and the load.
 pub(super) const ROWS: &[Row] = &[
     flag("url", Kind::Word("URL"), modes::DOCTOR).help(
         "Target of the connections; with it, source addresses are counted and a target on this machine is recognized",
@@ -131,8 +131,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
 ];
 
-/// What connections do while they are held.
-/// What a scenario file is run with.
+/// Flags of scenario files.
 pub(super) const FILES: &[Row] = &[
     flag("var", Kind::FreeList("NAME=VALUE"), modes::RUN).help(
         "Set a variable of a scenario file, repeatable; target=URL sets what relative URLs begin with",
@@ -142,6 +141,7 @@ pub(super) const FILES: &[Row] = &[
         .help("Run only this scenario of a file, repeatable", "只运行文件中的这个场景，可重复"),
 ];
 
+/// Flags of connections while they are held.
 pub(super) const HELD: &[Row] = &[
     flag("hold", Kind::Number("TIME"), modes::HOLD)
         .common()
@@ -160,7 +160,7 @@ pub(super) const HELD: &[Row] = &[
         .help("Time to wait at the end for answers in flight [default: 5s]", "结束时等待在途应答的时间 [默认：5s]"),
 ];
 
-/// Curl commands as steps.
+/// Flags of curl commands as steps.
 pub(super) const CURL: &[Row] = &[
     flag("curl", Kind::Text("FILE"), modes::RUN).short('p').help(
         "File with curl commands, as browsers copy them (bash or cmd); each user runs them in order",

@@ -1,8 +1,8 @@
-//! What carries out the load, and where its figures go.
+//! Flags of the engine, and of the output.
 
 use super::{Kind, Row, flag, modes};
 
-/// Threads and driver.
+/// Flags of threads, driver and workers.
 pub(super) const ENGINE: &[Row] = &[
     flag("apply", Kind::Switch, modes::DOCTOR).help(
         "Make the sysctl changes now and show how to undo each; files are not changed",
@@ -61,7 +61,7 @@ pub(super) const ENGINE: &[Row] = &[
     ),
 ];
 
-/// What is printed, where, and in which language.
+/// Flags of output, its destination, and its language.
 pub(super) const VIEW: &[Row] = &[
     flag("output", Kind::Choice("FORMAT", &["text", "json"]), modes::PRINTED)
         .short('o')

@@ -1,6 +1,6 @@
-//! What the commands are, how they are called, and examples of each, in both languages.
+//! The texts of the commands: purpose, usage, and examples, in both languages.
 
-/// English and Chinese.
+/// A text in English and Chinese.
 pub(crate) type Text = (&'static str, &'static str);
 
 const ABOUT: Text = (
@@ -8,7 +8,7 @@ const ABOUT: Text = (
     "onrush 是一个结果准确的压测工具。\n它向服务端发送请求，每秒显示一行结果，并在结束时给出汇总。",
 );
 
-/// What a command does.
+/// The purpose of a command.
 pub(crate) fn about(command: &str) -> Text {
     match command {
         "run" => ("Load a URL (the word run may be left out)", "压测一个 URL（run 可以省略）"),
@@ -86,7 +86,7 @@ pub(crate) fn about(command: &str) -> Text {
     }
 }
 
-/// How a command is called, a line for each way.
+/// The usage of a command, a line for each form.
 pub(crate) fn usage(command: &str) -> Text {
     match command {
         "run" => ("onrush run [flags] URL", "onrush run [参数] URL"),
@@ -138,7 +138,7 @@ pub(crate) fn usage(command: &str) -> Text {
     }
 }
 
-/// A command line, and what it does in English and in Chinese.
+/// An example: a command line, and its meaning in English and in Chinese.
 pub(crate) type Example = (&'static str, &'static str, &'static str);
 
 const BUS: &[Example] = &[(
@@ -341,7 +341,7 @@ const LOADS: &[Example] = &[
     ),
 ];
 
-/// What the exit codes mean.
+/// The meaning of the exit codes.
 pub(crate) const EXIT_CODES: Text = (
     "0 done; 1 an expectation (--expect-...), threshold or self-test failed, or no load met the goals; 2 wrong usage; 3 nothing could be measured; \
      4 a report could not be written or the system refused; 130 stopped by the user",
@@ -349,7 +349,7 @@ pub(crate) const EXIT_CODES: Text = (
      4 报告无法写出或系统不允许运行；130 被用户中止",
 );
 
-/// What `serve` does on its paths.
+/// The paths of `serve`.
 pub(crate) const PATHS: &[Example] = &[
     ("/", "27 bytes", "27 字节"),
     ("/bytes/N, /chunked/N", "N bytes, with a length or in chunks", "N 字节，带长度或分块"),

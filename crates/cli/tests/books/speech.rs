@@ -1,5 +1,5 @@
-//! The server's side of four protocols, as machines over bytes: just enough to know where a request ends and to
-//! answer it.
+//! The server's side of four protocols, as state machines over bytes: just enough to know where a request ends and to
+//! respond to it.
 
 use base64::Engine as _;
 
@@ -11,7 +11,7 @@ pub(crate) enum Protocol {
     Tcp,
 }
 
-/// Every message of TCP has the bytes of this one, and every message is it.
+/// The text of every TCP message.
 pub(crate) const MESSAGE: &str = "hello";
 
 const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -19,9 +19,9 @@ const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const WEBSOCKET_KEY_END: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
 pub(crate) enum Received {
-    /// A complete request; `stream` is of HTTP/2, else 0.
+    /// A complete request; `stream` is that of HTTP/2, else 0.
     Request { stream: u32, payload: Vec<u8> },
-    /// What has to go out at once and answers no request.
+    /// Bytes to send at once that are no response to a request.
     Reply(Vec<u8>),
     /// The same, and the handshake is done.
     Handshake(Vec<u8>),
@@ -29,7 +29,7 @@ pub(crate) enum Received {
     Farewell(Vec<u8>),
 }
 
-/// What a connection has said, and where in its protocol it is.
+/// The received bytes of a connection, and its protocol state.
 pub(crate) struct Speech {
     protocol: Protocol,
     input: Vec<u8>,
@@ -41,7 +41,7 @@ impl Speech {
         Self { protocol, input: Vec::new(), is_established: false }
     }
 
-    /// Bytes of a request that is not complete yet.
+    /// Whether there are bytes of an incomplete request.
     pub(crate) fn is_midway(&self) -> bool {
         !self.input.is_empty()
     }
@@ -136,7 +136,7 @@ const ACK: u8 = 1;
 const END_STREAM: u8 = 1;
 const END_HEADERS: u8 = 4;
 
-/// RFC 9113 4.1. What the fields say does not matter here, so they stay packed.
+/// RFC 9113 4.1. The fields do not matter here, so they stay encoded.
 fn hear_http2(input: &[u8]) -> Option<(usize, Option<Received>)> {
     let head: [u8; 9] = input.get(..9)?.try_into().expect("nine bytes");
     let length = usize::from(head[0]) << 16 | usize::from(head[1]) << 8 | usize::from(head[2]);
@@ -160,7 +160,7 @@ fn frame_of_http2(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }
 
-/// A complete answer: a 200 or an echo when `is_good`, else a 500 or other bytes of the same length.
+/// A complete response: a 200 or an echo when `is_good`, else a 500 or other bytes of the same length.
 pub(crate) fn response(protocol: Protocol, stream: u32, payload: &[u8], is_good: bool) -> Vec<u8> {
     // RFC 7541 appendix A: `:status: 200` and `:status: 500` are entries 8 and 14 of the static table.
     let (status, field) = if is_good { ("200 OK", 0x88) } else { ("500 Wrong", 0x8e) };

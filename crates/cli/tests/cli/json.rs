@@ -63,7 +63,7 @@ fn percentiles_know_what_they_do_not_know() {
     assert_eq!(bounds["at_least"].as_array().map(Vec::len), Some(6), "{times:#}");
 }
 
-/// Figures under the name of what succeeded are of what succeeded: one population, here and in the text for HdrHistogram.
+/// Figures of successes contain only successes: one population, here and in the text for HdrHistogram.
 #[test]
 fn times_of_what_succeeded_hold_no_timeouts() {
     let served = Served::start();

@@ -13,11 +13,11 @@ use super::binary::{onrush, report, text};
 use super::net::Net;
 use super::seen::wait_for;
 
-/// The machine of the target; those of the workers come behind it.
+/// The machine of the target; those of the workers come after it.
 const TARGET: usize = 1;
 const FIRST: usize = 2;
 
-/// Machines with sshd, and a target; all of it goes with the value.
+/// Machines with sshd, and a target; all of it is removed with the value.
 struct BusUrl {
     net: Net,
     hosts: usize,
@@ -109,7 +109,7 @@ impl BusUrl {
         stats["requests_by_path"]["/"].as_u64().unwrap_or_default()
     }
 
-    /// Workers that run there, by the flag that all of them have.
+    /// Running workers, by the flag that all of them have.
     fn workers(&self) -> Vec<String> {
         let cache = format!("{}/cache-", self.folder.display());
         let mut found = Vec::new();
@@ -134,7 +134,7 @@ impl Drop for BusUrl {
     }
 }
 
-/// Twenty machines do what was planned, exactly; nothing of them is left, and the second time nothing is copied.
+/// Twenty machines make exactly the planned starts; nothing of them is left, and the second time nothing is copied.
 #[test]
 fn twenty_machines() {
     let site = BusUrl::with(20);
@@ -163,7 +163,7 @@ fn twenty_machines() {
     }
 }
 
-/// The cable of whoever leads is pulled: nobody tells the workers, and they start nothing after a while and end.
+/// The cable of the leader is pulled: workers receive nothing, start nothing after a while, and end.
 #[test]
 fn workers_of_a_machine_that_is_gone_end() {
     let site = BusUrl::with(2);
@@ -182,7 +182,7 @@ fn workers_of_a_machine_that_is_gone_end() {
     assert!(leads.0.wait().expect("it ends").code().is_some_and(|code| code != 0));
 }
 
-/// What cannot be done is said, and nothing is left half begun.
+/// Impossible combinations are reported, and nothing is left half begun.
 #[test]
 fn what_does_not_fit_is_said() {
     let site = BusUrl::with(2);

@@ -45,10 +45,10 @@ impl PartWorker {
             match reported {
                 RunUpdate::Interval(reported) => {
                     let number = reported.number.div_ceil(self.pieces);
-                    // The last one may end before its time: more of it may come from others.
+                    // The last interval may end early: more of it may come from other parts.
                     let interval = Nanos::from(self.plan.interval).0;
                     let end = Nanos(reported.number * interval);
-                    // One that would end with the plan waits a moment longer.
+                    // An interval that would end with the plan waits a moment longer.
                     let is_whole = reported.to == end || reported.to == end + Nanos(interval / 10);
                     let whole = if is_whole { reported.number } else { reported.number - 1 };
                     let upto = if reported.is_again { 0 } else { whole / self.pieces };
@@ -86,14 +86,14 @@ impl PartWorker {
     }
 }
 
-/// What is new, and how things stand.
+/// The new results, with the current gauges.
 fn gauged(added: &metrics::Snapshot, seen: &metrics::Snapshot) -> metrics::Snapshot {
     let mut added = added.clone();
     added.gauges = seen.gauges.clone();
     added
 }
 
-/// CPU time is that of the process: its first part tells of it.
+/// CPU time is that of the process: its first part reports it.
 fn end_of(result: RunResult, is_first: bool) -> PartEnd {
     PartEnd {
         wall: result.wall,
