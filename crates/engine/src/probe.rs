@@ -28,7 +28,7 @@ use counting::Counting;
 const SAFE: [&str; 3] = ["GET", "HEAD", "OPTIONS"];
 /// Width of the slices in which finished exchanges are counted; with remote workers they are wider.
 const SLICE: Nanos = Nanos::from_millis(10);
-const SLICE_AFAR: Nanos = Nanos::from_millis(50);
+const SLICE_REMOTE: Nanos = Nanos::from_millis(50);
 /// Users must not change in this last fraction of a load.
 const STEADY_PART: u64 = 8;
 

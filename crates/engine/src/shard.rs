@@ -44,7 +44,7 @@ pub(crate) enum Report {
     /// `upto`.
     Interval { shard: usize, upto: u64, at: Nanos, seen: ShardSnapshots },
     /// Whether, in all its scenarios, every user has failed to connect and none ever did.
-    TooManyFailures { shard: usize, is_hopeless: bool },
+    TooManyFailures { shard: usize, is_failing: bool },
     /// All its users of a scenario wait for users of other shards.
     Gathered { shard: usize, scenario: usize, at: Nanos },
     /// An event of users that wait for users of other partitions.

@@ -430,7 +430,7 @@ impl ScenarioRuntime {
 
     /// Whether every user has failed to connect and no connection was ever established.
     #[inline]
-    pub(crate) fn is_hopeless(&self) -> bool {
+    pub(crate) fn is_failing(&self) -> bool {
         // Checked in every turn, and mostly some connection was established.
         !self.pool.hope.was_connected && !self.work.keeps.persists && self.has_failed_enough()
     }

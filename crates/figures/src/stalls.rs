@@ -21,7 +21,7 @@ pub struct CoordinatedOmission {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StallImpact {
     /// Exchanges that contain one.
-    pub covered: u64,
+    pub stall_affected: u64,
     /// The longest stall of a thread.
     pub stalled_ns: u64,
 }
@@ -32,7 +32,7 @@ impl CoordinatedOmission {
         let users: u64 = plan.scenarios.iter().map(plan::Scenario::users).sum();
         let service = succeeded.of(Measure::Service);
         // A response time that a stall of the generator caused says nothing of the target.
-        let (slowest_ns, mean) = (service.max_without(total.covered())?, service.mean()?);
+        let (slowest_ns, mean) = (service.max_without(total.stall_affected())?, service.mean()?);
         let is_stall = slowest_ns >= STALL_MIN_NS && (slowest_ns as f64) >= STALL_FACTOR * mean;
         is_stall.then(|| Self { slowest_ns, requests: (users as f64 * slowest_ns as f64 / mean) as u64 })
     }

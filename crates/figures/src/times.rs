@@ -178,9 +178,9 @@ impl UnreliableMarks {
     pub(crate) fn of(seen: &Snapshot, succeeded: &Timings, incomplete: u64, measure: Measure) -> Self {
         let stall_affected = match measure {
             Measure::Response => seen.counts.stall_affected_responses(),
-            Measure::Service => seen.covered_count(),
+            Measure::Service => seen.stall_affected_count(),
             // The first byte begins with the service time, and a late read delays both.
-            Measure::FirstByte => seen.covered_count(),
+            Measure::FirstByte => seen.stall_affected_count(),
             Measure::Wait | Measure::Lateness => return Self::default(),
         };
         Self { stall_affected, of: succeeded.of(measure).count() + incomplete }

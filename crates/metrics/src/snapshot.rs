@@ -38,7 +38,7 @@ pub struct Snapshot {
     /// Time in which the shard's loop stalled though something was due.
     pub stalled_ns: u64,
     /// Service times of successes that contain a stall of the generator; most runs have none.
-    pub(crate) covered: Option<Box<Distribution>>,
+    pub(crate) stall_affected: Option<Box<Distribution>>,
     /// CPU time that the shard's thread used.
     pub cpu_ns: u64,
     /// Time in which it was runnable and had no core.
@@ -97,13 +97,13 @@ impl Snapshot {
     }
 
     /// The service times that contain a stall; `None` without any.
-    pub fn covered(&self) -> Option<&Distribution> {
-        self.covered.as_deref()
+    pub fn stall_affected(&self) -> Option<&Distribution> {
+        self.stall_affected.as_deref()
     }
 
     /// The number of service times that contain a stall.
-    pub fn covered_count(&self) -> u64 {
-        self.covered().map_or(0, Distribution::count)
+    pub fn stall_affected_count(&self) -> u64 {
+        self.stall_affected().map_or(0, Distribution::count)
     }
 
     /// Whether a text is stored for this gRPC status or close code.

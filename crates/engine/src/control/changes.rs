@@ -113,12 +113,12 @@ impl Changes {
     }
 
     /// Counts one more report from a remote worker.
-    pub(crate) fn reported_from_afar(&self) {
+    pub(crate) fn reported_from_remote(&self) {
         self.unheard.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Counts one such report as processed.
-    pub(crate) fn received_from_afar(&self) {
+    pub(crate) fn received_from_remote(&self) {
         self.unheard.fetch_sub(1, Ordering::Relaxed);
     }
 

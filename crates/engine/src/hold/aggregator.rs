@@ -214,7 +214,7 @@ impl HoldAggregator {
             stopped.tried = self.total.counts.tried();
         }
         // By now more is known of the machine than at the last check.
-        if !self.is_afar() {
+        if !self.is_remote() {
             self.memory.kernel = self.rest.reported(self.memory.kernel);
         }
         Ok(self)
@@ -377,8 +377,8 @@ impl HoldAggregator {
 
 /// Whether a shard may still report a row that ended at interval `upto`: a shard reports all that it missed at once, a
 /// remote partition interval by interval.
-fn is_missing(is_afar: bool, reporter: &ShardProgress, from: u64, upto: u64) -> bool {
-    if is_afar { reporter.added < upto } else { (from..upto).contains(&reporter.added) }
+fn is_missing(is_remote: bool, reporter: &ShardProgress, from: u64, upto: u64) -> bool {
+    if is_remote { reporter.added < upto } else { (from..upto).contains(&reporter.added) }
 }
 
 /// The sum of connection states.

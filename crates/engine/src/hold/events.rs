@@ -162,7 +162,7 @@ impl HoldRuntime {
         let connection = self.get(number);
         match end {
             // The close frame with the error, or the reply to its close, is on its way to a WebSocket peer.
-            Some(ReadEnd::Told(failure)) if connection.is_established() => self.leave(number, failure, at, sockets),
+            Some(ReadEnd::Reported(failure)) if connection.is_established() => self.leave(number, failure, at, sockets),
             Some(ReadEnd::Lost(failure)) => self.lose(number, failure, at, sockets),
             _ => {
                 if line.park().is_none() {
@@ -339,7 +339,7 @@ enum ReadEnd {
     /// The connection is gone.
     Gone,
     /// The peer ends the conversation, or broke its rules: the reply is on its way.
-    Told(Failure),
+    Reported(Failure),
     /// It is closed at once.
     Lost(Failure),
 }

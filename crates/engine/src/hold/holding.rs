@@ -79,7 +79,7 @@ impl Holding {
     }
 
     /// Starts a hold on remote workers.
-    fn start_afar(
+    fn start_remote(
         plan: Arc<Hold>,
         options: HoldOptions,
         team: &dyn HoldBackend,

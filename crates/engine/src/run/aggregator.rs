@@ -45,7 +45,7 @@ pub(super) enum Where {
 /// The aggregator of the reports of the shards of a load.
 pub(super) struct LoadAggregator {
     pub(super) merger: Merger,
-    hopeless: Vec<bool>,
+    failing: Vec<bool>,
     /// For each scenario, the shards whose users all wait for users of other shards, and since when.
     gathered: Vec<Vec<Option<Nanos>>>,
     stop: StopHandle,

@@ -32,7 +32,7 @@ use crate::usage::ThreadUsage;
 /// An interval waits for a shard until others have reported this many more.
 const LATE_MAX: u64 = 2;
 /// For remote workers it waits at least this long.
-const LATE_AFAR: Nanos = Nanos::from_millis(2_000);
+const LATE_REMOTE: Nanos = Nanos::from_millis(2_000);
 
 /// State of one shard.
 struct Source {
@@ -166,7 +166,7 @@ pub(super) struct Merger {
     /// Usage of remote threads, and the rest of the end of each partition.
     parts: Vec<PartEnd>,
     /// The shards are remote, and may report many intervals that were shown without them.
-    is_afar: bool,
+    is_remote: bool,
     /// An interval waits for a late shard until others have reported this many more.
     late_max: u64,
 }

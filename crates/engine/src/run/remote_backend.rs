@@ -96,7 +96,7 @@ impl RunReporter {
         self.changes.reported_from_remote();
         if self.reports.send(Report::Remote { part, remote }).is_err() {
             // The run is gone and takes no reports.
-            self.changes.received_from_afar();
+            self.changes.received_from_remote();
         }
     }
 
@@ -117,8 +117,8 @@ impl RunReporter {
     }
 
     /// Whether every user of a partition has failed to connect, and none ever did.
-    pub fn hopeless(&self, part: usize, is_hopeless: bool) {
-        let _ = self.reports.send(Report::TooManyFailures { shard: part, is_hopeless });
+    pub fn failing(&self, part: usize, is_failing: bool) {
+        let _ = self.reports.send(Report::TooManyFailures { shard: part, is_failing });
     }
 
     /// All users of a scenario in this partition wait for those of the others.

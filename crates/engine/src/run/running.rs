@@ -101,7 +101,7 @@ impl Running {
     }
 
     /// Starts a run on remote workers.
-    fn start_afar(
+    fn start_remote(
         plan: Arc<Plan>,
         options: RunOptions,
         team: &dyn RemoteBackend,

@@ -60,10 +60,10 @@ impl Publisher {
     }
 
     #[cold]
-    pub(super) fn tell_hope(&mut self, is_hopeless: bool) {
-        self.was_hopeless = is_hopeless;
+    pub(super) fn tell_hope(&mut self, is_failing: bool) {
+        self.was_failing = is_failing;
         // A run that is gone is noticed at the next hand-over.
-        let _ = self.ends.reports.send(Report::TooManyFailures { shard: self.ends.shard, is_hopeless });
+        let _ = self.ends.reports.send(Report::TooManyFailures { shard: self.ends.shard, is_failing });
     }
 
     /// Starts users that wait for each other, at the instant of their release.

@@ -273,7 +273,7 @@ fn a_stall_of_ours_is_as_many_ticks_as_it_covers() {
     let counts = &history.total.counts;
     assert!(the_stall_is_ours(&history), "{:?}", history.uses[0].lag);
     // Each user had one request in flight, and only that one is stall affected.
-    assert_eq!((counts.stall_affected_responses(), history.total.covered_count()), (10, 10));
+    assert_eq!((counts.stall_affected_responses(), history.total.stall_affected_count()), (10, 10));
     let service = history.total.class(Class::Succeeded).of(Measure::Service).clone();
     assert!(
         service.max() > Some(900 * MILLI) && service.max_without(history.total.stall_affected()) < Some(20 * MILLI)

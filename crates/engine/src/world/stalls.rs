@@ -13,7 +13,7 @@ use super::ScenarioRuntime;
 /// A loop that is this late has stalled; below it timers and schedulers are as late as they always are.
 const STALL_MIN: Nanos = Nanos::from_millis(1);
 /// An exchange is stall affected when more than one part in this many of its time was a stall.
-const COVERED_PART: u64 = 10;
+const STALL_AFFECTED_PART: u64 = 10;
 /// After a stall of this length the machine itself may have stalled, and with it the target.
 const LONG_STALL: Nanos = Nanos::from_millis(50);
 /// How long peers have after a stall of the generator, whatever deadlines passed in it.

@@ -24,7 +24,7 @@ pub(crate) enum BodyContent {
 pub(crate) enum Field {
     Host,
     /// A host that the user wrote, under this name; `None` leaves it out. It applies to the host of the first URL.
-    HostAsked(String, Option<Vec<u8>>),
+    HostRequested(String, Option<Vec<u8>>),
     Authorization,
     /// A range without its unit.
     Range(String),

@@ -63,7 +63,7 @@ impl Merger {
     }
 
     /// A remote partition reports an interval, or several as one, and has reported everything up to the end of `upto`.
-    pub(in crate::run) fn seen_afar(
+    pub(in crate::run) fn seen_remote(
         &mut self,
         part: usize,
         (first, number): (u64, u64),
@@ -193,12 +193,12 @@ mod tests {
             let of_each = |of: Snapshot| vec![of; scenarios];
             let mut merger = merger(scenarios);
             (0..3).for_each(|_| merger.join());
-            merger.seen_afar(0, (1, 1), 1, of_each(seen(10, [6, 1, 1, 0], &[5, 6])));
-            merger.seen_afar(1, (1, 1), 1, of_each(seen(10, [4, 0, 0, 0], &[7, 8, 9, 10, 11, 12])));
-            merger.seen_afar(2, (1, 1), 1, of_each(seen(5, [5, 0, 0, 0], &[])));
+            merger.seen_remote(0, (1, 1), 1, of_each(seen(10, [6, 1, 1, 0], &[5, 6])));
+            merger.seen_remote(1, (1, 1), 1, of_each(seen(10, [4, 0, 0, 0], &[7, 8, 9, 10, 11, 12])));
+            merger.seen_remote(2, (1, 1), 1, of_each(seen(5, [5, 0, 0, 0], &[])));
             // An exchange in flight ends in a later interval; the waits at that time are what counts.
-            merger.seen_afar(1, (2, 2), 2, of_each(seen(3, [5, 0, 1, 0], &[300, 400, 500])));
-            merger.seen_afar(0, (2, 2), 2, of_each(seen(3, [2, 0, 0, 3], &[])));
+            merger.seen_remote(1, (2, 2), 2, of_each(seen(3, [5, 0, 1, 0], &[300, 400, 500])));
+            merger.seen_remote(0, (2, 2), 2, of_each(seen(3, [2, 0, 0, 3], &[])));
             // The second partition never reports again; the others are over. What the third did is known.
             merger.part_over(0, over());
             merger.part_over(2, over());
