@@ -38,7 +38,7 @@ pub(crate) enum Command {
         is_trend: bool,
     },
     /// Journals, and the arguments of the report.
-    Import(Vec<String>, Box<RunArgs>),
+    Recover(Vec<String>, Box<RunArgs>),
     Compare {
         sides: [Vec<String>; 2],
         fail_if: Vec<String>,
@@ -86,7 +86,7 @@ impl Command {
                 fail_if: given.list("fail-if"),
                 is_json: given.has("json"),
             },
-            "import" => Self::Import(given.list("rings"), Box::new(RunArgs::of(&given))),
+            "recover" => Self::Recover(given.list("journals"), Box::new(RunArgs::of(&given))),
             "web" => Self::Web(WatchArgs::of(&given)),
             "ctl" => Self::Ctl(CtlArgs::of(&given)),
             "find-max" => Self::FindMax(Box::new(FindMaxArgs::of(&given))),

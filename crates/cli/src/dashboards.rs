@@ -74,13 +74,13 @@ pub(crate) fn open(
     };
     let (sender, files) = orders.unzip();
     let offer = Offer { version: env!("CARGO_PKG_VERSION").to_owned(), files, orders: sender };
-    let bus_url = Site::start(listen, &token, offer).map_err(|error| {
+    let site = Site::start(listen, &token, offer).map_err(|error| {
         language.pick(
             format!("cannot listen on {listen} for the page: {error}; choose another address with --web-listen"),
             report::in_chinese(&format!("无法在 {listen} 上提供页面：{error}；请用 --web-listen 换一个地址")),
         )
     })?;
-    let address = bus_url.address();
+    let address = site.address();
     let shown = match address.ip() {
         ip if ip.is_unspecified() => SocketAddr::new(Ipv4Addr::LOCALHOST.into(), address.port()),
         _ => address,
@@ -89,7 +89,7 @@ pub(crate) fn open(
         format!("onrush: the page is at http://{shown}/#token={token}"),
         format!("onrush: 页面地址 http://{shown}/#token={token}"),
     ));
-    Ok(bus_url)
+    Ok(site)
 }
 
 /// The dashboards of a running load: a page, the terminal screen, and charts that are kept; or none.
@@ -103,7 +103,7 @@ pub(crate) struct Dashboards {
     /// Charts, which the dashboards also read.
     charts: Option<Arc<Mutex<Charts>>>,
     /// The page of this run, which closes with it.
-    _bus_url: Option<Site>,
+    _site: Option<Site>,
 }
 
 /// The source of the terminal screen: the same hub as for pages.
@@ -144,11 +144,11 @@ impl Dashboards {
             watching.hub = Some(hub);
             return Ok(watching);
         }
-        let bus_url = if args.web { Some(open(args, None, language)?) } else { None };
+        let site = if args.web { Some(open(args, None, language)?) } else { None };
         let look = args.screen.then_some(Look { language, has_colors: screen.is_colorful });
         let alone = args.screen.then(Hub::alone);
         let mut watching = Self::default();
-        (watching.hub, watching.look, watching._bus_url) = (bus_url.as_ref().map(Site::hub).or(alone), look, bus_url);
+        (watching.hub, watching.look, watching._site) = (site.as_ref().map(Site::hub).or(alone), look, site);
         Ok(watching)
     }
 

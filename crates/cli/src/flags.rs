@@ -25,7 +25,7 @@ pub(crate) enum Mode {
     Serve,
     Hold,
     /// `recover JOURNAL`.
-    Import,
+    Recover,
     Doctor,
     /// `check FILE`.
     Check,
@@ -63,7 +63,7 @@ pub(crate) enum Mode {
 /// Sets of commands that share flags.
 mod modes {
     use super::Mode::{
-        self, Ask, Bus, Capacity, Check, Compare, Completions, Ctl, Demo, Doctor, FindMax, Grpc, History, Hold, Import,
+        self, Ask, Bus, Capacity, Check, Compare, Completions, Ctl, Demo, Doctor, FindMax, Grpc, History, Hold, Recover,
         Init, Man, Report, Run, Selftest, Serve, Sim, Sweep, Top, Web, Worker,
     };
 
@@ -72,7 +72,7 @@ mod modes {
         Demo,
         Serve,
         Hold,
-        Import,
+        Recover,
         Doctor,
         Check,
         Init,
@@ -105,10 +105,10 @@ mod modes {
     pub(super) const DRIVING: &[Mode] = &[Run, Demo, Serve, Hold, Doctor, Selftest, Worker];
     pub(super) const HOLD: &[Mode] = &[Hold];
     pub(super) const COMPARE: &[Mode] = &[Compare];
-    pub(super) const COMPARING: &[Mode] = &[Run, Hold, Import, Compare];
+    pub(super) const COMPARING: &[Mode] = &[Run, Hold, Recover, Compare];
     pub(super) const HISTORY: &[Mode] = &[History];
     pub(super) const INIT: &[Mode] = &[Init];
-    pub(super) const PAGED: &[Mode] = &[Run, Hold, Import, Report, FindMax, Sweep];
+    pub(super) const PAGED: &[Mode] = &[Run, Hold, Recover, Report, FindMax, Sweep];
     pub(super) const PAST: &[Mode] = &[History, Compare, Capacity];
     pub(super) const REPORT: &[Mode] = &[Report];
     pub(super) const KEYED: &[Mode] = &[Run, Serve, Hold, Ask];
@@ -121,16 +121,16 @@ mod modes {
     pub(super) const RUN: &[Mode] = &[Run];
     pub(super) const SERVE: &[Mode] = &[Serve];
     pub(super) const SIM: &[Mode] = &[Sim];
-    pub(super) const SHOWN: &[Mode] = &[Run, Demo, Hold, Import];
+    pub(super) const SHOWN: &[Mode] = &[Run, Demo, Hold, Recover];
     pub(super) const CAPACITY: &[Mode] = &[Capacity];
     pub(super) const FIND_MAX: &[Mode] = &[FindMax];
     pub(super) const FRONTS: &[Mode] = &[FindMax, Sweep];
-    pub(super) const IMPORT: &[Mode] = &[Import];
-    pub(super) const JUDGED: &[Mode] = &[Run, Import];
-    pub(super) const KEPT: &[Mode] = &[Run, Hold, Import];
+    pub(super) const RECOVER: &[Mode] = &[Recover];
+    pub(super) const JUDGED: &[Mode] = &[Run, Recover];
+    pub(super) const KEPT: &[Mode] = &[Run, Hold, Recover];
     pub(super) const SAVED: &[Mode] = &[Run, Hold, FindMax, Sweep];
     pub(super) const SWEEP: &[Mode] = &[Sweep];
-    pub(super) const PRINTED: &[Mode] = &[Run, Demo, Hold, Import, FindMax, Sweep];
+    pub(super) const PRINTED: &[Mode] = &[Run, Demo, Hold, Recover, FindMax, Sweep];
     pub(super) const WATCHED: &[Mode] = &[Run, Hold, Web, FindMax, Sweep];
     pub(super) const TOP: &[Mode] = &[Top];
 }

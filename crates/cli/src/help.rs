@@ -28,7 +28,7 @@ pub(crate) const COMMANDS: [(&str, Mode); 23] = [
     ("web", Mode::Web),
     ("ctl", Mode::Ctl),
     ("check", Mode::Check),
-    ("import", Mode::Import),
+    ("recover", Mode::Recover),
     ("worker", Mode::Worker),
     ("bus", Mode::Bus),
     ("sim", Mode::Sim),

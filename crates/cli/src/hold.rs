@@ -125,7 +125,7 @@ impl Session {
                 json.interval(interval);
                 losses.tell(&control, (&self.watching, interval.to), report::lost_holder, language);
                 self.watching.held(interval);
-                if is_shown && !interval.is_again && !is_closing_moment(interval, &self.plan) && wrote == Wrote::All {
+                if is_shown && !interval.is_update && !is_closing_moment(interval, &self.plan) && wrote == Wrote::All {
                     wrote = output::write_stdout(&table.next(interval), language);
                 }
                 if wrote != Wrote::All && !wants_file {

@@ -32,7 +32,7 @@ pub(crate) fn journals(
         Some(NOWHERE) => None,
         Some(folder) => Some(PathBuf::from(folder)),
         // The default location may be missing: then there is no journal, since none was requested.
-        None if is_on_bus => artifacts::runs(language).ok().map(|runs| runs.home().with_file_name("rings")),
+        None if is_on_bus => artifacts::runs(language).ok().map(|runs| runs.home().with_file_name("journals")),
         None => None,
     };
     let version = env!("CARGO_PKG_VERSION").to_owned();

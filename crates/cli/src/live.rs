@@ -193,7 +193,7 @@ impl<'a> Live<'a> {
             self.watching.mark(interval.to, "note", texts.into());
         }
         // Updates of an earlier interval are evaluated with the next one, at its time.
-        if !interval.is_again && self.past.is_none() {
+        if !interval.is_update && self.past.is_none() {
             self.look_at_thresholds(reported.total, interval.to.as_duration());
             self.look_at_failures(reported.total, interval.to.as_duration());
         }
@@ -217,7 +217,7 @@ impl<'a> Live<'a> {
         let is_nothing = is_moment && interval.total.finished() == 0;
         // Late results are in the reports; but a last row that grew is shown as it is now.
         let to = interval.to.as_duration();
-        let is_new = !interval.is_again || to > self.shown_to;
+        let is_new = !interval.is_update || to > self.shown_to;
         self.shown_to = self.shown_to.max(to);
         let is_shown = !is_nothing
             && is_new

@@ -106,8 +106,8 @@ pub(crate) fn page(args: &WatchArgs) -> Exit {
         Err(exit) => return exit,
     };
     let (sender, orders) = channel();
-    let bus_url = match dashboards::open(args, Some((sender, files)), language) {
-        Ok(bus_url) => bus_url,
+    let site = match dashboards::open(args, Some((sender, files)), language) {
+        Ok(site) => site,
         Err(text) => {
             output::complain(&text);
             return Exit::Usage;
@@ -116,7 +116,7 @@ pub(crate) fn page(args: &WatchArgs) -> Exit {
     while !requested.is_requested() {
         match orders.recv_timeout(LOOK_EVERY) {
             Ok(order) => {
-                carry_out(&order, &bus_url);
+                carry_out(&order, &site);
                 shutdown::idle();
             }
             Err(RecvTimeoutError::Timeout) => {}
@@ -127,9 +127,9 @@ pub(crate) fn page(args: &WatchArgs) -> Exit {
 }
 
 /// Carries out one run.
-fn carry_out(order: &Order, bus_url: &web::Site) {
+fn carry_out(order: &Order, site: &web::Site) {
     usage::speak(order.language);
-    dashboards::show_on(&bus_url.hub(), order.response.clone());
+    dashboards::show_on(&site.hub(), order.response.clone());
     redaction::typed(order.words.clone());
     output::listen();
     let read = read(&order.words, order.language);
@@ -138,7 +138,7 @@ fn carry_out(order: &Order, bus_url: &web::Site) {
         None => run_url::run(&args),
     });
     let received = output::received().join("\n");
-    bus_url.hub().done(&received);
+    site.hub().done(&received);
     let text = match exit {
         Err(text) => text,
         Ok(_) if received.is_empty() => order.language.pick("the run did not begin", "压测没有启动").to_owned(),

@@ -22,7 +22,7 @@ use crate::run_url::{Load, Prepared};
 use crate::{machine, output};
 
 /// Runs `onrush recover JOURNAL...`.
-pub(crate) fn import(journals: &[String], args: &RunArgs) -> Exit {
+pub(crate) fn recover(journals: &[String], args: &RunArgs) -> Exit {
     let load = Load::new(&args.view);
     let made = load.settings(args).and_then(|settings| {
         prepare(journals, load.view.language)

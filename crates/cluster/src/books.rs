@@ -16,7 +16,7 @@ struct Had {
     slots: Vec<u16>,
     from: Nanos,
     /// All starts intended before this instant are reported.
-    stall_affected: Nanos,
+    reported_until: Nanos,
     /// The part ended by itself at this instant; it did not own later starts.
     until: Option<Nanos>,
     /// No report says that the part began.
@@ -86,12 +86,12 @@ impl Ledger {
             News::Began { part, slot_grant, slots, from, .. } => {
                 let from = from.unwrap_or_default();
                 let (slot_grant, slots) = (*slot_grant, slots.clone());
-                let had = Had { slot_grant, slots, from, stall_affected: from, until: None, is_unheard: false };
+                let had = Had { slot_grant, slots, from, reported_until: from, until: None, is_unheard: false };
                 self.parts.insert(PartId { member, part: *part }, had);
             }
             News::Row(row) => {
                 if let Some(had) = self.parts.get_mut(&PartId { member, part: row.part }) {
-                    had.stall_affected = had.stall_affected.max(row.stall_affected);
+                    had.reported_until = had.reported_until.max(row.reported_until);
                 }
             }
             News::Ended { part, until, .. } => {
@@ -123,7 +123,7 @@ impl Ledger {
                 if !has_reported && self.lost.contains_key(&member) && !self.reported_all.contains(&member) {
                     let (from, part) = (slot_grant.from.unwrap_or_default(), u16::MAX - place as u16);
                     let slot_grant = place as u16;
-                    let had = Had { slot_grant, slots, from, stall_affected: from, until: None, is_unheard: true };
+                    let had = Had { slot_grant, slots, from, reported_until: from, until: None, is_unheard: true };
                     parts.insert(PartId { member, part }, had);
                 }
             }
@@ -190,7 +190,7 @@ impl Ledger {
                 if had.is_unheard {
                     *from = reported_before.max(*from);
                 }
-                reported_before = reported_before.max(had.until.unwrap_or(had.stall_affected).min(gave(id)));
+                reported_before = reported_before.max(had.until.unwrap_or(had.reported_until).min(gave(id)));
             }
             // A slot that was to be released before its part could begin was never owned, nor one that another member
             // owned by then.
@@ -219,7 +219,7 @@ impl Ledger {
                 let is_late = late.contains_key(&id.member);
                 let end = if is_late { cut.max(planned_end) } else { planned_end };
                 let to = gave(id).min(next).min(end).max(from);
-                let reported = had.until.unwrap_or(had.stall_affected).clamp(from, to);
+                let reported = had.until.unwrap_or(had.reported_until).clamp(from, to);
                 let may_have = match (had.until, self.lost.get(&id.member)) {
                     (Some(_), _) => reported,
                     (None, Some(until)) => *until,

@@ -198,7 +198,7 @@ pub fn end_to_bytes(end: &PartEnd) -> Vec<u8> {
         scenarios: end.scenarios.iter().map(scene).collect(),
         shards: end.shards.iter().map(shard).collect(),
         cpu: (end.cpu.user_ns, end.cpu.system_ns),
-        used_up: end.used_up.iter().map(|one| (one.file.display().to_string(), one.rows, one.is_again)).collect(),
+        used_up: end.used_up.iter().map(|one| (one.file.display().to_string(), one.rows, one.is_update)).collect(),
         met: end.met.iter().map(|met| (met.name.clone(), [met.users, met.full, met.by_time, met.short])).collect(),
     };
     written(&end).to_vec()
@@ -227,7 +227,7 @@ pub fn end_of_bytes(bytes: &[u8]) -> Option<PartEnd> {
         used_up: end
             .used_up
             .into_iter()
-            .map(|(file, rows, is_again)| UsedUp { file: file.into(), rows, is_again })
+            .map(|(file, rows, is_update)| UsedUp { file: file.into(), rows, is_update })
             .collect(),
         met: end.met.into_iter().map(met).collect(),
     })

@@ -36,7 +36,7 @@ const HEAD: &str = "head";
 /// The files that take turns.
 const TURNS: [&str; 2] = ["turn-1", "turn-2"];
 /// The first bytes of a header.
-const MAGIC: &[u8] = b"onrush ring 1\n";
+const MAGIC: &[u8] = b"onrush journal 1\n";
 /// The size at which a file is full: the other one is begun anew, with the compacted totals of its content.
 const TURN_BYTES_MAX: u64 = if cfg!(test) { 64 << 10 } else { 32 << 20 };
 /// The most bytes of one record: a batch of news, or a state, which is smaller.

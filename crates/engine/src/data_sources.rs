@@ -38,7 +38,7 @@ pub struct UsedUp {
     /// Number of its rows.
     pub rows: u64,
     /// Rows were reused although none should be used twice; otherwise users that needed one more ended.
-    pub is_again: bool,
+    pub is_update: bool,
 }
 
 const ENDED: u8 = 1;
@@ -87,14 +87,14 @@ impl SharedData {
     pub(crate) fn used_up(&self) -> Vec<UsedUp> {
         let seen =
             self.supplies.feeds.iter().zip(&*self.marks).map(|(feed, mark)| (feed, mark.load(Ordering::Relaxed)));
-        let used_up = |feed: &Feed, is_again| UsedUp { file: feed.file().to_owned(), rows: feed.rows(), is_again };
+        let used_up = |feed: &Feed, is_update| UsedUp { file: feed.file().to_owned(), rows: feed.rows(), is_update };
         let marked = seen.flat_map(|(feed, mark)| {
             [(ENDED, false), (AGAIN, true)]
                 .into_iter()
                 .filter(move |(bit, _)| mark & bit != 0)
                 .map(move |(_, is)| (feed, is))
         });
-        marked.map(|(feed, is_again)| used_up(feed, is_again)).collect()
+        marked.map(|(feed, is_update)| used_up(feed, is_update)).collect()
     }
 
     /// The evaluator of the expressions of a scenario on this thread; none where it has no expressions. Without memory

@@ -55,7 +55,7 @@ pub struct HoldInterval<'a> {
     /// Number of the interval, from 1.
     pub number: u64,
     /// An update: it was reported before, without a thread that was late, and is more complete now.
-    pub is_again: bool,
+    pub is_update: bool,
     /// Beginning, since the start.
     pub from: Nanos,
     /// End, since the start.
@@ -74,7 +74,7 @@ pub struct HoldInterval<'a> {
 #[derive(Clone, Debug)]
 pub struct KeptHold {
     number: u64,
-    is_again: bool,
+    is_update: bool,
     from: Nanos,
     to: Nanos,
     seen: Held,
@@ -87,8 +87,8 @@ pub struct KeptHold {
 impl KeptHold {
     /// The interval, borrowed.
     pub fn interval(&self) -> HoldInterval<'_> {
-        let &Self { number, is_again, from, to, ref seen, ref added, ref total, memory } = self;
-        HoldInterval { number, is_again, from, to, seen, added, total, memory }
+        let &Self { number, is_update, from, to, ref seen, ref added, ref total, memory } = self;
+        HoldInterval { number, is_update, from, to, seen, added, total, memory }
     }
 }
 
@@ -103,7 +103,7 @@ impl Join for KeptHold {
         self.memory = later.memory;
         self.number = self.number.max(later.number);
         (self.from, self.to) = (self.from.min(later.from), self.to.max(later.to));
-        self.is_again = false;
+        self.is_update = false;
     }
 }
 

@@ -99,7 +99,7 @@ impl Probing {
             of.counting.add(index, &Slice::of(seen.added));
         }
         // A late shard may still have to report on what is over.
-        if interval.late_shards > 0 || interval.is_again {
+        if interval.late_shards > 0 || interval.is_update {
             return false;
         }
         self.each.iter_mut().for_each(|of| of.is_over = of.is_over || of.counting.look());

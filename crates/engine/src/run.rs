@@ -113,7 +113,7 @@ pub struct Interval<'a> {
     /// have.
     pub late_shards: usize,
     /// An update: it was emitted before, and is more complete now.
-    pub is_again: bool,
+    pub is_update: bool,
     /// What happened in the interval, as far as it is known.
     pub seen: &'a Snapshot,
     /// The part of it that was not reported before.

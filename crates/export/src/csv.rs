@@ -13,12 +13,12 @@ pub(crate) const COLUMNS: &str = "interval,late,from_s,to_s,series,scenario,name
 
 /// The lines of one interval. `before`: the totals before it, `now`: those after it.
 pub(crate) fn lines(interval: &Interval, before: &Totals, now: &Totals) -> String {
-    let late = u8::from(interval.is_again);
+    let late = u8::from(interval.is_update);
     let span = format!("{},{late},{},{}", interval.number, interval.from.as_secs_f64(), interval.to.as_secs_f64());
     let mut out = String::new();
     let sum = |part: fn(&figures::ScenarioPart) -> u64| interval.added_scenarios().iter().map(part).sum::<u64>();
     let (finished, failed) = (sum(|part| part.finished), sum(|part| part.failed));
-    let gauges = match interval.is_again {
+    let gauges = match interval.is_update {
         true => ",,".to_owned(),
         false => format!("{},{},{}", now.users, now.connections, now.in_flight),
     };

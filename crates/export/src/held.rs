@@ -33,7 +33,7 @@ impl HeldTotals {
     /// Adds an interval, or an update of one with what came late.
     pub(crate) fn add(&mut self, interval: &HeldInterval) {
         self.count(&interval.total);
-        if !interval.is_again {
+        if !interval.is_update {
             self.now = interval.now;
         }
         self.response = Histogram::default();
@@ -160,9 +160,9 @@ impl HeldTotals {
     /// A CSV line: the gauges, the difference to `before`, and the times of the interval.
     pub(crate) fn line(&self, before: &Self, interval: &HeldInterval) -> String {
         let (from, to) = (interval.from.as_secs_f64(), interval.to.as_secs_f64());
-        let mut out = format!("{},{},{from},{to}", interval.number, u8::from(interval.is_again));
+        let mut out = format!("{},{},{from},{to}", interval.number, u8::from(interval.is_update));
         for (_, _, count) in self.gauges() {
-            let shown = if interval.is_again { String::new() } else { count.to_string() };
+            let shown = if interval.is_update { String::new() } else { count.to_string() };
             write!(out, ",{shown}").expect("a string takes everything");
         }
         for ((_, _, _, count), (_, _, _, before)) in self.counts().into_iter().zip(before.counts()) {

@@ -45,8 +45,8 @@ pub(crate) struct Batch {
 impl Batch {
     /// The number of intervals in it: an update belongs to one that was counted before.
     fn weight(&self) -> u64 {
-        let is_new = self.interval.as_ref().is_some_and(|interval| !interval.is_again);
-        u64::from(is_new || self.held.as_ref().is_some_and(|interval| !interval.is_again))
+        let is_new = self.interval.as_ref().is_some_and(|interval| !interval.is_update);
+        u64::from(is_new || self.held.as_ref().is_some_and(|interval| !interval.is_update))
     }
 }
 

@@ -38,7 +38,7 @@ pub(crate) fn snapshot(steps: usize, succeeded: u64, failed: u64) -> Snapshot {
 }
 
 /// An interval of a second, first emitted or updated; `added` is its delta.
-pub(crate) fn interval(plan: &Plan, number: u64, added: &Snapshot, is_again: bool) -> Interval {
+pub(crate) fn interval(plan: &Plan, number: u64, added: &Snapshot, is_update: bool) -> Interval {
     let (from, to) = (Nanos::from_millis(1_000 * (number - 1)), Nanos::from_millis(1_000 * number));
     let paused = Nanos::ZERO;
     let scenarios = vec![engine::ScenarioInterval { paused, seen: added, added, total: added }];
@@ -48,7 +48,7 @@ pub(crate) fn interval(plan: &Plan, number: u64, added: &Snapshot, is_again: boo
         to,
         paused,
         late_shards: 0,
-        is_again,
+        is_update,
         seen: added,
         added,
         total: added,

@@ -32,7 +32,7 @@ impl RemoteWrite {
 
 /// The batches for counters: an update of an interval is in the sums of the next one.
 fn in_sums(batch: &[Arc<Batch>]) -> impl Iterator<Item = &Arc<Batch>> {
-    batch.iter().filter(|reported| reported.interval.as_ref().is_none_or(|interval| !interval.is_again))
+    batch.iter().filter(|reported| reported.interval.as_ref().is_none_or(|interval| !interval.is_update))
 }
 
 fn ns(at: Duration) -> u64 {
@@ -102,7 +102,7 @@ impl Influx {
         let to = interval.to.as_duration();
         let began = *self.began.get_or_insert_with(|| reported.at_unix.saturating_sub(to));
         let text = influx::interval(interval, ns(began + to));
-        if interval.is_again { text } else { text + &influx::totals(&reported.totals, ns(reported.at_unix)) }
+        if interval.is_update { text } else { text + &influx::totals(&reported.totals, ns(reported.at_unix)) }
     }
 }
 
@@ -136,7 +136,7 @@ impl Statsd {
 impl Sink for Statsd {
     fn send(&mut self, batch: &[Arc<Batch>], _wait: Duration) -> Result<(), Trouble> {
         for reported in batch {
-            let interval: Option<&Interval> = reported.interval.as_deref().filter(|interval| !interval.is_again);
+            let interval: Option<&Interval> = reported.interval.as_deref().filter(|interval| !interval.is_update);
             for datagram in self.sent.datagrams(&reported.totals, interval, self.has_tags) {
                 // A missing listener is reported at the next datagram; what was not sent is in the next sums.
                 let sent = self.socket.send(datagram.text.as_bytes());

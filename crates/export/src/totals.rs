@@ -58,7 +58,7 @@ impl Totals {
         self.add_parts(interval.added_scenarios());
         self.lateness.add(&interval.added.lateness);
         self.cpu_ns += interval.added.cpu_ns;
-        if !interval.is_again {
+        if !interval.is_update {
             self.users = interval.seen.users;
             self.connections = interval.seen.connections_open;
             self.in_flight = interval.in_flight;

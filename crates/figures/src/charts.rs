@@ -156,7 +156,7 @@ impl Charts {
     /// Adds an interval, or an update of one.
     pub fn interval(&mut self, interval: &Interval) {
         self.name_parts(interval);
-        if interval.late_shards > 0 && !interval.is_again {
+        if interval.late_shards > 0 && !interval.is_update {
             let late = interval.late_shards;
             let text = (format!("{late} threads had not reported"), format!("{late} 个线程未及时上报"));
             self.mark(interval.to, "stall", text);

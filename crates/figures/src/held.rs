@@ -68,7 +68,7 @@ pub struct HeldInterval {
     /// The number of the interval; the first is 1.
     pub number: u64,
     /// Whether it is an update: it was reported before without a shard that was late, and is more complete now.
-    pub is_again: bool,
+    pub is_update: bool,
     /// Start of the interval, since the start of the hold.
     pub from: Nanos,
     /// End of the interval, since the start of the hold.
@@ -96,12 +96,12 @@ pub struct HeldInterval {
 impl HeldInterval {
     /// The figures of an interval that the engine reports.
     pub fn of(interval: &engine::HoldInterval<'_>) -> Self {
-        let &engine::HoldInterval { number, is_again, from, to, seen, total, memory, .. } = interval;
+        let &engine::HoldInterval { number, is_update, from, to, seen, total, memory, .. } = interval;
         let seconds = (to - from).as_secs_f64();
         let tally = HeldTally::of(&seen.counts);
         Self {
             number,
-            is_again,
+            is_update,
             from,
             to,
             now: seen.now,

@@ -27,7 +27,7 @@ pub struct Interval {
     /// Shards that had not reported when the interval was first emitted. An update follows when they have.
     pub late_shards: usize,
     /// Whether it is an update: it was emitted before, and is more complete now.
-    pub is_again: bool,
+    pub is_update: bool,
     /// Counts of the interval, as far as known.
     pub seen: Tally,
     /// Counts since the start.
@@ -81,7 +81,7 @@ pub struct Added {
 impl Interval {
     /// The figures of an interval that the engine reports.
     pub fn of(interval: &engine::Interval<'_>, plan: &Plan) -> Self {
-        let &engine::Interval { number, from, to, paused, late_shards, is_again, seen, total, .. } = interval;
+        let &engine::Interval { number, from, to, paused, late_shards, is_update, seen, total, .. } = interval;
         let seconds = (to - from).since(paused).as_secs_f64();
         let tally = Tally::of(seen);
         let response = parts::of_class(seen, Class::Succeeded, Measure::Response);
@@ -94,7 +94,7 @@ impl Interval {
             to,
             paused,
             late_shards,
-            is_again,
+            is_update,
             requests_per_s: per_second(tally.finished(), seconds),
             bytes_received_per_s: per_second(tally.bytes_received(), seconds),
             seen: tally,
@@ -127,9 +127,9 @@ impl Added {
         let added = interval.added;
         // All of an interval is new when it is first emitted.
         let response =
-            if interval.is_again { parts::of_class(added, Class::Succeeded, Measure::Response) } else { response };
+            if interval.is_update { parts::of_class(added, Class::Succeeded, Measure::Response) } else { response };
         let scenarios =
-            interval.is_again.then(|| ScenarioPart::all(plan, interval.scenarios.iter().map(|part| part.added)));
+            interval.is_update.then(|| ScenarioPart::all(plan, interval.scenarios.iter().map(|part| part.added)));
         Self {
             scenarios,
             is_empty: added.counts.is_empty(),

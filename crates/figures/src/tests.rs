@@ -102,11 +102,11 @@ fn plan(steps: usize) -> Plan {
 }
 
 /// An interval of a second, first emitted or updated.
-fn reported<'a>(seen: &'a Snapshot, added: &'a Snapshot, total: &'a Snapshot, is_again: bool) -> engine::Interval<'a> {
+fn reported<'a>(seen: &'a Snapshot, added: &'a Snapshot, total: &'a Snapshot, is_update: bool) -> engine::Interval<'a> {
     let (from, to) = (Nanos::from_millis(1_000), Nanos::from_millis(2_000));
     let paused = Nanos::ZERO;
     let scenarios = vec![engine::ScenarioInterval { paused, seen, added, total }];
-    engine::Interval { number: 2, from, to, paused, late_shards: 0, is_again, seen, added, total, scenarios }
+    engine::Interval { number: 2, from, to, paused, late_shards: 0, is_update, seen, added, total, scenarios }
 }
 
 /// A snapshot with exchanges of several steps that ended in every way.

@@ -189,7 +189,7 @@ counters! {
     /// Users that skipped their `on_stop` steps, since the budget of the run had no request left for them.
     UsersWithoutStop = users_without_stop;
     /// Exchanges in flight at a worker when it was lost: their outcome is unknown.
-    GoalMisses = lost;
+    LostWithWorker = lost;
 }
 
 counters! {

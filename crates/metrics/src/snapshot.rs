@@ -140,7 +140,7 @@ impl Snapshot {
     /// Counts exchanges that were in flight at a worker when it was lost. `ages`: the last reported ages of some or all
     /// of them; of the others nothing is known.
     pub fn lose(&mut self, count: u64, ages: &InFlightAges) {
-        self.counts[Counter::GoalMisses] += count;
+        self.counts[Counter::LostWithWorker] += count;
         let (mut response, mut service) = (count, count);
         // Otherwise some of the waiting ones were not counted as started yet, and which ones is unknown.
         if ages.response.count() <= count {
@@ -230,7 +230,7 @@ impl Snapshot {
             seen.table.timings_mut(step, SeriesClass::Not).merge(timings);
         }
         // Each of those may have been of this series.
-        seen.counts[Counter::GoalMisses] = self.counts.lost();
+        seen.counts[Counter::LostWithWorker] = self.counts.lost();
         seen.lost_after.merge(&self.lost_after);
         for (failure, count) in self.failures_of(series) {
             seen.counts.failures[failure.index()] += count;

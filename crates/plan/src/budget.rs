@@ -59,7 +59,7 @@ impl Budget {
         for part in parts(text) {
             let (name, value) = part.split_once('=').ok_or_else(wrong)?;
             let value = value.trim();
-            let is_again = match name.trim() {
+            let is_update = match name.trim() {
                 "requests" => {
                     let requests = parse_count("--budget requests", value, 1, crate::draft::REQUESTS_MAX)?;
                     budget.requests.replace(requests).is_some()
@@ -68,7 +68,7 @@ impl Budget {
                 "time" => budget.time.replace(parse_span("--budget time", value, MILLI)?).is_some(),
                 _ => true,
             };
-            if is_again {
+            if is_update {
                 return Err(wrong());
             }
         }

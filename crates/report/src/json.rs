@@ -39,7 +39,7 @@ impl Json {
     /// Adds an interval.
     pub fn interval(&mut self, interval: &Interval) {
         let seen = &interval.seen;
-        self.intervals.put(interval.number, interval.is_again, || {
+        self.intervals.put(interval.number, interval.is_update, || {
             json!({
                 "from_s": interval.from.as_secs_f64(),
                 "to_s": interval.to.as_secs_f64(),

@@ -122,7 +122,7 @@ fn interval(from: Nanos, to: Nanos, seen: &Snapshot, total: &Snapshot) -> Interv
         to,
         paused: Nanos::ZERO,
         late_shards: 0,
-        is_again: false,
+        is_update: false,
         seen,
         added: seen,
         total,
@@ -379,7 +379,7 @@ fn barriers_that_were_missed_are_reported() {
 #[test]
 fn files_that_were_used_up_are_reported() {
     let of = |rows: &[(&str, u64, bool)]| {
-        let used_up = rows.iter().map(|&(file, rows, is_again)| engine::UsedUp { file: file.into(), rows, is_again });
+        let used_up = rows.iter().map(|&(file, rows, is_update)| engine::UsedUp { file: file.into(), rows, is_update });
         let mut result = result(seen(1_000, &[]));
         result.used_up = used_up.collect();
         let run = run(&plan(), result);
@@ -404,7 +404,7 @@ fn files_that_were_used_up_are_reported() {
     assert_eq!(rows, expect);
     // A plan that ended early has not reached its target load, and none of that is green.
     let mut result = result(seen(1_000, &[]));
-    result.used_up = vec![engine::UsedUp { file: "users.csv".into(), rows: 1_200, is_again: false }];
+    result.used_up = vec![engine::UsedUp { file: "users.csv".into(), rows: 1_200, is_update: false }];
     (result.verdict.limit, result.verdict.known) = (Limit::PlanKept, Basis::Counts);
     let run = run(&plan(), result);
     let said = verdict::verdict(&run, Language::En);

@@ -58,7 +58,7 @@ impl<'a> ToolView<'a> {
     /// The output after an interval.
     pub fn interval(&mut self, interval: &Interval) -> Pages {
         // An update of a reported interval is no row of a tool.
-        if interval.is_again && interval.added.is_empty {
+        if interval.is_update && interval.added.is_empty {
             return Pages::default();
         }
         self.rates.push((interval.working_s(), interval.seen.responses()));

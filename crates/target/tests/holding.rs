@@ -170,8 +170,8 @@ fn what_is_reported_is_what_it_came_to(server: &Server, kind: Kind) {
     let mut holding = start(server, "ws", "400ms", kind);
     let (mut rows, mut reported, mut last, mut open) = (0, 0, Nanos::ZERO, 0);
     while let Some(interval) = holding.wait() {
-        rows += u64::from(!interval.is_again);
-        assert!(interval.is_again || interval.from == last, "{kind:?}: rows follow each other");
+        rows += u64::from(!interval.is_update);
+        assert!(interval.is_update || interval.from == last, "{kind:?}: rows follow each other");
         last = last.max(interval.to);
         reported = interval.total.counts.established();
         open = open.max(interval.seen.now.open);
@@ -218,7 +218,7 @@ fn who_listens_hears_all(server: &Server, kind: Kind) {
     let screen = holding.subscribe(Delivery::Latest, 1);
     let reader = std::thread::spawn(move || {
         std::iter::from_fn(|| file.wait())
-            .map(|one| (one.row.interval().is_again, one.skipped + one.joined))
+            .map(|one| (one.row.interval().is_update, one.skipped + one.joined))
             .collect::<Vec<_>>()
     });
     let mut rows = 0;
@@ -233,7 +233,7 @@ fn who_listens_hears_all(server: &Server, kind: Kind) {
     let interval = only.row.interval();
     println!("{kind:?}: {rows} intervals, {} joined", only.joined);
     assert_eq!((only.joined + 1, only.skipped, slow.wait().is_none()), (rows as u64, 0, true), "{kind:?}");
-    assert_eq!((interval.is_again, interval.from), (false, Nanos::ZERO), "{kind:?}");
+    assert_eq!((interval.is_update, interval.from), (false, Nanos::ZERO), "{kind:?}");
     for seen in [interval.seen, interval.total] {
         assert_eq!(
             (seen.counts.established(), seen.counts.closed() + seen.counts.close_timed_out()),

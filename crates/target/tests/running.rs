@@ -126,10 +126,10 @@ fn rates_are_changed_while_it_runs(server: &Server, kind: Kind, threads: usize) 
     while let Some(news) = running.wait() {
         match news {
             RunUpdate::Interval(interval) => {
-                rows += u64::from(!interval.is_again) * interval.seen.counts.started();
+                rows += u64::from(!interval.is_update) * interval.seen.counts.started();
                 // Each rate holds for at least one row.
                 let is_due = reported.last().is_none_or(|(last, _)| interval.from >= last.effective_at);
-                if let Some(what) = changes.next_if(|_| is_due && !interval.is_again) {
+                if let Some(what) = changes.next_if(|_| is_due && !interval.is_update) {
                     reported.push((control.change(0, what).expect("an open load"), false));
                 }
             }
@@ -173,7 +173,7 @@ fn users_pauses_and_the_end(server: &Server, kind: Kind) {
     while let Some(news) = running.wait() {
         let RunUpdate::Interval(interval) = news else { continue };
         most = interval.seen.gauges.users.max(most);
-        if !interval.is_again {
+        if !interval.is_update {
             paused += interval.paused;
         }
         let is_paused = interval.paused >= interval.to.since(interval.from);
@@ -258,7 +258,7 @@ fn sums_of(reported: impl Iterator<Item = Delivered<KeptInterval>>) -> SessionEv
         assert_eq!(interval.scenarios.len(), 1);
         assert_eq!(of(interval.scenarios[0].added), added);
         assert!(
-            one.joined == 0 || (!interval.is_again && of(interval.seen) == added),
+            one.joined == 0 || (!interval.is_update && of(interval.seen) == added),
             "a joined one is new as a whole"
         );
         SessionEvent {

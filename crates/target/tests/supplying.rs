@@ -207,7 +207,7 @@ fn rows_that_are_read_ahead_go_to_one_iteration_each() {
         );
         let requested = requested.lock().expect("no panic");
         assert_eq!((requested.len() as u64, requested.values().max()), (ROWS, Some(&1)), "{kind:?} {pick:?}");
-        assert_eq!(result.used_up, [UsedUp { file: file.0.clone(), rows: ROWS, is_again: false }]);
+        assert_eq!(result.used_up, [UsedUp { file: file.0.clone(), rows: ROWS, is_update: false }]);
     }
 }
 
@@ -226,7 +226,7 @@ fn rows_that_begin_again_are_reported() {
         let requested = requested.lock().expect("no panic");
         let (least, most) = (requested.values().min().copied(), requested.values().max().copied());
         assert_eq!((least, most), (Some(iterations / 50), Some(iterations.div_ceil(50))), "{share:?}");
-        let reported = vec![UsedUp { file: file.0.clone(), rows: 50, is_again: true }];
+        let reported = vec![UsedUp { file: file.0.clone(), rows: 50, is_update: true }];
         assert_eq!(result.used_up, if is_reported { reported } else { vec![] }, "{share:?}");
     }
 }

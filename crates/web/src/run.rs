@@ -132,7 +132,7 @@ impl Run {
         let row = report::live_hold_row(interval);
         let workers = report::live_workers(&self.control.workers());
         self.live = json!({"number": interval.number, "hold": row.clone(), "workers": workers});
-        if (interval.number - 1).is_multiple_of(self.held_stride) && !interval.is_again {
+        if (interval.number - 1).is_multiple_of(self.held_stride) && !interval.is_update {
             self.held.push(row);
         }
         if self.held.len() > HELD_ROWS_MAX {

@@ -57,7 +57,7 @@ fn every_flag_of_every_command_is_read() {
         match mode {
             Mode::Grpc => QUESTIONS.iter().for_each(|question| every_flag_is_read(&[name, question], Mode::Ask)),
             Mode::Check => every_flag_is_read(&[name, "first.yaml"], mode),
-            Mode::Compare | Mode::Ctl | Mode::FindMax | Mode::Import | Mode::Sweep => {
+            Mode::Compare | Mode::Ctl | Mode::FindMax | Mode::Recover | Mode::Sweep => {
                 every_flag_is_read(&[name, "first"], mode)
             }
             Mode::Completions => every_flag_is_read(&[name, "bash"], mode),

@@ -31,7 +31,7 @@ fn every_flag_has_a_variable_of_its_own() {
                 Mode::Ctl => "onrush ctl run",
                 Mode::FindMax => "onrush find-max first",
                 Mode::Sweep => "onrush sweep first",
-                Mode::Import => "onrush recover first",
+                Mode::Recover => "onrush recover first",
                 _ => line,
             };
             let (value, meant) = match row.kind {

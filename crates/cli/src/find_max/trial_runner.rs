@@ -277,7 +277,7 @@ impl Trials for TrialRunner {
             let in_flight = reported.total.gauges.in_flight.response.count();
             let piece = TimePiece::of(reported.added, in_flight, order.bin);
             // Exchanges that complete after the end belong to its last piece.
-            let is_behind = reported.is_again || reported.from >= ends_at;
+            let is_behind = reported.is_update || reported.from >= ends_at;
             if is_behind {
                 own.mend(&piece);
             } else {

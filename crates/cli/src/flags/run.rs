@@ -74,8 +74,8 @@ pub(super) const VIEW: &[Row] = &[
     flag("force", Kind::Switch, modes::INIT).common().help("Replace FILE if it is there", "FILE 已存在时覆盖"),
     flag("json", Kind::Text("FILE"), modes::PRINTED)
         .help("Also write the JSON report to a file", "同时把 JSON 报告写入文件"),
-    flag("rings", Kind::Words("RING"), modes::IMPORT).common().help(
-        "Folders in which workers, and whoever led, kept what they told of one run",
+    flag("journals", Kind::Words("JOURNAL"), modes::RECOVER).common().help(
+        "Journal folders of the workers and of the leader of one run",
         "各工作进程和主导进程为同一次运行保存数据的目录",
     ),
     flag("run", Kind::Word("RUN"), modes::REPORT).common().help(

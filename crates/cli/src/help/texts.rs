@@ -55,7 +55,7 @@ pub(crate) fn about(command: &str) -> Text {
             ("Start a nats-server on which workers of many machines meet", "启动 nats-server，供多台机器的工作进程会合")
         }
         "sim" => ("Try how many workers a bus carries, without any load", "试验总线能承载多少工作进程，不产生负载"),
-        "import" => (
+        "recover" => (
             "Put a run together from what its workers kept on their disks, when the bus or whoever led was lost",
             "总线或主导进程丢失后，用各工作进程保存在磁盘上的数据还原一次运行",
         ),
@@ -118,7 +118,7 @@ pub(crate) fn usage(command: &str) -> Text {
         "check" => ("onrush check [flags] FILE...", "onrush check [参数] FILE..."),
         "worker" => ("onrush worker --join BUS [flags]", "onrush worker --join 总线 [参数]"),
         "bus" => ("onrush bus [flags]", "onrush bus [参数]"),
-        "import" => ("onrush recover [flags] RING...", "onrush recover [参数] RING..."),
+        "recover" => ("onrush recover [flags] JOURNAL...", "onrush recover [参数] JOURNAL..."),
         "sim" => ("onrush sim cluster [flags]", "onrush sim cluster [参数]"),
         "selftest" => ("onrush selftest [flags]", "onrush selftest [参数]"),
         "grpc" => (
@@ -146,8 +146,8 @@ const BUS: &[Example] = &[(
     "a bus on port 4222, and what to write elsewhere",
     "在 4222 端口启动总线，并打印其他机器要用的命令",
 )];
-const IMPORT: &[Example] = &[(
-    "onrush recover --html report.html rings/*",
+const RECOVER: &[Example] = &[(
+    "onrush recover --html report.html journals/*",
     "the report of a run, from the rings of its workers",
     "用各工作进程的 ring 目录生成一次运行的报告",
 )];
@@ -229,7 +229,7 @@ pub(crate) fn examples(command: &str) -> &'static [Example] {
         ],
         "bus" => BUS,
         "sim" => SIM,
-        "import" => IMPORT,
+        "recover" => RECOVER,
         "report" => &[("onrush report last --html report.html", "the page of the last run", "最近一次运行的报告页面")],
         "history" => &[
             ("onrush history", "runs that were kept, the latest first", "已保存的运行，最近的在前"),

@@ -44,7 +44,7 @@ fn stopped_at(persists: bool, seconds: u64) -> Option<u64> {
             to,
             paused,
             late_shards: 0,
-            is_again: false,
+            is_update: false,
             seen,
             added: seen,
             total: &total,

@@ -21,7 +21,7 @@ const COMMANDS: [&str; 26] = [
     "doctor",
     "init",
     "report",
-    "import",
+    "recover",
     "history",
     "compare",
     "web",

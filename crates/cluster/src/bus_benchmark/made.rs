@@ -64,8 +64,8 @@ impl IdlePart {
         *made += count;
         let mut bytes = Vec::new();
         seen.encode(&mut bytes);
-        let (number, stall_affected) = (self.reported, Nanos(self.reported * SECOND.0));
-        News::Row(Row { part: self.of.part, number, first: number, upto: number, stall_affected, seen: vec![bytes] })
+        let (number, reported_until) = (self.reported, Nanos(self.reported * SECOND.0));
+        News::Row(Row { part: self.of.part, number, first: number, upto: number, reported_until, seen: vec![bytes] })
     }
 
     pub(super) fn end(&self) -> News {

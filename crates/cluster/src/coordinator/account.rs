@@ -101,7 +101,7 @@ impl Account {
                     seen.cpu = CpuTime::plus(seen.cpu, end.cpu);
                     self.until = Some(self.until.map_or(until, |known| known.max(until)));
                     let is_early = end.scenarios.iter().any(|scene| scene.spent.is_some())
-                        || end.used_up.iter().any(|file| !file.is_again);
+                        || end.used_up.iter().any(|file| !file.is_update);
                     if is_early {
                         self.early = Some(self.early.map_or(until, |known| known.min(until)));
                     }

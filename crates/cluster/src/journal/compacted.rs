@@ -104,7 +104,7 @@ fn put_together(one: &Row, other: &Row) -> Option<Row> {
         number: one.number.max(other.number),
         first: one.first.min(other.first),
         upto: one.upto.max(other.upto),
-        stall_affected: one.stall_affected.max(other.stall_affected),
+        reported_until: one.reported_until.max(other.reported_until),
         seen: snapshots_to_bytes(&sum),
     })
 }

@@ -118,11 +118,11 @@ impl Contiguous {
 
     /// The order of completeness: the larger of two is more complete.
     fn rank(&self) -> (bool, Nanos, usize) {
-        let stall_affected = self.news.iter().map(|(_, news)| match news {
-            News::Row(row) => row.stall_affected,
+        let reported_until = self.news.iter().map(|(_, news)| match news {
+            News::Row(row) => row.reported_until,
             _ => Nanos::ZERO,
         });
-        (self.has_gone(), stall_affected.max().unwrap_or_default(), self.news.len())
+        (self.has_gone(), reported_until.max().unwrap_or_default(), self.news.len())
     }
 }
 

@@ -67,10 +67,10 @@ fn state() -> State {
 }
 
 fn row(index: u64) -> Record {
-    let stall_affected = Nanos::from_millis(1_000 * index);
+    let reported_until = Nanos::from_millis(1_000 * index);
     let row =
-        Row { part: 0, number: index, first: index, upto: index, stall_affected, seen: vec![vec![index as u8; 300]] };
-    Record::News { incarnation: 0, index, at: stall_affected, news: News::Row(row) }
+        Row { part: 0, number: index, first: index, upto: index, reported_until, seen: vec![vec![index as u8; 300]] };
+    Record::News { incarnation: 0, index, at: reported_until, news: News::Row(row) }
 }
 
 fn gone(index: u64) -> Record {
@@ -177,28 +177,28 @@ fn a_journal_may_be_cut_off_anywhere() {
 fn real_row(index: u64) -> News {
     let mut seen = metrics::Snapshot::default();
     seen.lag.record(index);
-    let stall_affected = Nanos::from_millis(1_000 * index);
+    let reported_until = Nanos::from_millis(1_000 * index);
     News::Row(Row {
         part: 0,
         number: index,
         first: index,
         upto: index,
-        stall_affected,
+        reported_until,
         seen: snapshots_to_bytes([&seen]),
     })
 }
 
 /// The number of rows, and their merged content.
 fn rows_of(past: &Past) -> (usize, metrics::Distribution, Nanos) {
-    let (mut count, mut lag, mut stall_affected) = (0, metrics::Distribution::default(), Nanos::ZERO);
+    let (mut count, mut lag, mut reported_until) = (0, metrics::Distribution::default(), Nanos::ZERO);
     for (_, _, news) in &past.news {
         if let News::Row(row) = news {
             let seen = snapshots_of_bytes(&row.seen, 1).expect("it is one");
             lag.merge(&seen[0].lag);
-            (count, stall_affected) = (count + 1, stall_affected.max(row.stall_affected));
+            (count, reported_until) = (count + 1, reported_until.max(row.reported_until));
         }
     }
-    (count, lag, stall_affected)
+    (count, lag, reported_until)
 }
 
 /// A journal never grows beyond its bound: the sums of old reports stay, to the last bucket.
@@ -217,9 +217,9 @@ fn a_full_journal_keeps_the_sums() {
     assert!(bytes <= 2 * TURN_BYTES_MAX + 8_192 && bytes > TURN_BYTES_MAX, "{bytes}");
     let past = put(&[journal]).expect("it works");
     assert_eq!(past.cuts, [Cut::Missing { name: String::new() }], "nothing of it is missing");
-    let (rows, lag, stall_affected) = rows_of(&past);
+    let (rows, lag, reported_until) = rows_of(&past);
     assert!(rows < 3_000, "{rows} of {count}");
-    assert_eq!((lag, stall_affected), (meant.clone(), Nanos::from_millis(1_000 * (count - 1))));
+    assert_eq!((lag, reported_until), (meant.clone(), Nanos::from_millis(1_000 * (count - 1))));
     assert_eq!(past.news.iter().filter(|(.., news)| *news == began).count(), 1);
     // The identity and the state are there all the same.
     assert_eq!((past.names[0].0.as_str(), past.started_unix), ("w7", Some(Nanos(77))));

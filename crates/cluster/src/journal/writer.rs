@@ -107,7 +107,7 @@ impl Journal {
             let _ = done.send(());
         };
         // Without a thread no records are taken, and no caller waits for it.
-        let _ = std::thread::Builder::new().name("ring".to_owned()).spawn(write);
+        let _ = std::thread::Builder::new().name("journal".to_owned()).spawn(write);
         Self { works: Some(works), ended, is_late: false, home: journals.home.clone() }
     }
 

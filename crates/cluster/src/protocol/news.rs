@@ -174,7 +174,7 @@ impl News {
             Self::Row(Row { number, first, upto, .. }) if *number.max(upto) > ROWS_MAX || first > number => {
                 return false;
             }
-            Self::Row(Row { stall_affected: at, .. })
+            Self::Row(Row { reported_until: at, .. })
             | Self::Gathered { at, .. }
             | Self::Arrived { at, .. }
             | Self::Held { since: at, .. }
@@ -225,7 +225,7 @@ pub struct Row {
     /// All results up to the end of this interval are reported.
     pub upto: u64,
     /// All starts intended before this instant are reported, counted from the beginning of the measured load.
-    pub stall_affected: Nanos,
+    pub reported_until: Nanos,
     /// One snapshot per scenario, as bytes; for merged rows, the sequence repeats.
     pub seen: Vec<Vec<u8>>,
 }

@@ -184,11 +184,11 @@ impl Model {
             let (of, upto) = (part.of.part, until.0 / SECOND + u64::from(is_over));
             for number in part.reported_upto + 1..=upto {
                 let count = part.counts.remove(&number).unwrap_or(0);
-                let stall_affected = Nanos(number * SECOND).min(if is_over { part.stops_at } else { Nanos::NEVER });
+                let reported_until = Nanos(number * SECOND).min(if is_over { part.stops_at } else { Nanos::NEVER });
                 let seen = vec![count.to_le_bytes().to_vec()];
                 news.push((
                     part.of,
-                    News::Row(Row { part: of, number, first: number, upto: number, stall_affected, seen }),
+                    News::Row(Row { part: of, number, first: number, upto: number, reported_until, seen }),
                 ));
             }
             part.reported_upto = part.reported_upto.max(upto);

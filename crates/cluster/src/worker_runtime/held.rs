@@ -77,7 +77,7 @@ impl HoldWorker {
                 number: reached,
                 first: reached,
                 upto: reached,
-                stall_affected: reported.to,
+                reported_until: reported.to,
                 seen,
             }));
         }

@@ -51,15 +51,15 @@ impl PartWorker {
                     // An interval that would end with the plan waits a moment longer.
                     let is_whole = reported.to == end || reported.to == end + Nanos(interval / 10);
                     let whole = if is_whole { reported.number } else { reported.number - 1 };
-                    let upto = if reported.is_again { 0 } else { whole / self.pieces };
-                    let stall_affected = if reported.is_again { Nanos::ZERO } else { reported.to };
+                    let upto = if reported.is_update { 0 } else { whole / self.pieces };
+                    let reported_until = if reported.is_update { Nanos::ZERO } else { reported.to };
                     let seen = if scenarios == 1 {
                         snapshots_to_bytes([&gauged(reported.added, reported.seen)])
                     } else {
                         let each = reported.scenarios.iter().map(|one| gauged(one.added, one.seen)).collect::<Vec<_>>();
                         snapshots_to_bytes(&each)
                     };
-                    self.post.tell(News::Row(Row { part, number, first: number, upto, stall_affected, seen }));
+                    self.post.tell(News::Row(Row { part, number, first: number, upto, reported_until, seen }));
                 }
                 RunUpdate::Remote(news) => self.post.tell(match news {
                     PartMessage::Gathered(scenario, at) => {

@@ -195,14 +195,14 @@ impl HoldAggregator {
         let kept = ready.again.map(|place| &self.kept[place]);
         let (seen, added) = kept.map_or((&self.current, &self.current), |kept| (&kept.seen, &kept.added));
         let (number, from, to, memory) = (ready.number, ready.from, ready.to, ready.memory);
-        HoldInterval { number, is_again: kept.is_some(), from, to, seen, added, total: &self.total, memory }
+        HoldInterval { number, is_update: kept.is_some(), from, to, seen, added, total: &self.total, memory }
     }
 
     /// An owned copy of it, for subscribers that take it later.
     fn kept(&self, ready: &ReadyRow) -> KeptHold {
-        let HoldInterval { number, is_again, from, to, seen, added, total, memory } = self.interval(ready);
+        let HoldInterval { number, is_update, from, to, seen, added, total, memory } = self.interval(ready);
         let (seen, added, total) = (seen.clone(), added.clone(), total.clone());
-        KeptHold { number, is_again, from, to, seen, added, total, memory }
+        KeptHold { number, is_update, from, to, seen, added, total, memory }
     }
 
     /// Ends the aggregation.

@@ -69,7 +69,7 @@ impl Truth {
     }
 
     /// It contradicts this conclusion.
-    fn is_against(self, limit: Limit) -> bool {
+    fn is_updatest(self, limit: Limit) -> bool {
         match limit {
             Limit::Target => self.of_twice > MORE_MIN,
             Limit::Below => self.of_half > 1.0 / LIMIT_MAX,
@@ -178,7 +178,7 @@ impl Count {
             Limit::Below => self.fewer += 1,
             _ => self.unknown += 1,
         }
-        self.wrong += usize::from(truth.is_against(limit));
+        self.wrong += usize::from(truth.is_updatest(limit));
     }
 
     fn and(mut self, other: &Self) -> Self {
@@ -205,7 +205,7 @@ fn half_of_the_users_tell_the_truth() {
         let truth = Truth::of(case, number);
         for seed in 0..SEEDS {
             let limit = concluded(case, number * SEEDS + seed);
-            if truth.is_against(limit) && !truth.is_near() {
+            if truth.is_updatest(limit) && !truth.is_near() {
                 println!("wrong: {limit:?} of {case:?}, {truth:?}");
             }
             kinds[usize::from(case.is_still)].entry(case.kind).or_default().add(truth, limit);

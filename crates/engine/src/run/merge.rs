@@ -126,7 +126,7 @@ pub(super) struct ReadyInterval {
     from: Nanos,
     to: Nanos,
     late: usize,
-    is_again: bool,
+    is_update: bool,
     /// It is the newest one, not an update of an earlier one.
     is_current: bool,
 }
@@ -358,7 +358,7 @@ impl Merger {
             from: self.current_from,
             to,
             late: 0,
-            is_again: true,
+            is_update: true,
             is_current: true,
         };
         Some(ready)
@@ -441,7 +441,7 @@ impl Merger {
         self.total.merge(&self.current);
         self.total.take_gauges(&self.current);
         let ready =
-            ReadyInterval { number: self.count(), from, to, late: missing.len(), is_again: false, is_current: true };
+            ReadyInterval { number: self.count(), from, to, late: missing.len(), is_update: false, is_current: true };
         Some(ready)
     }
 
@@ -471,7 +471,7 @@ impl Merger {
             self.current.set_gauges(&gauges);
         }
         self.add_to_total();
-        let ready = ReadyInterval { number: count, from, to, late, is_again: true, is_current: false };
+        let ready = ReadyInterval { number: count, from, to, late, is_update: true, is_current: false };
         Some(ready)
     }
 

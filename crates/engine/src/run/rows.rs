@@ -16,7 +16,7 @@ pub(super) struct Span {
     /// Pauses, scenario by scenario.
     pub(super) paused_of: Vec<Nanos>,
     pub(super) late_shards: usize,
-    pub(super) is_again: bool,
+    pub(super) is_update: bool,
 }
 
 impl Span {
@@ -33,7 +33,7 @@ impl Span {
             to: self.to,
             paused: self.paused,
             late_shards: self.late_shards,
-            is_again: self.is_again,
+            is_update: self.is_update,
             seen: &seen.all,
             added: &added.all,
             total: &total.all,
@@ -71,7 +71,7 @@ impl Join for KeptInterval {
         self.seen.clone_from(&self.added);
         self.total.clone_from(&later.total);
         let (own, other) = (&mut self.span, &later.span);
-        let new = |span: &Span, paused: Nanos| if span.is_again { Nanos::ZERO } else { paused };
+        let new = |span: &Span, paused: Nanos| if span.is_update { Nanos::ZERO } else { paused };
         // The pause of an update was counted before.
         own.paused = new(own, own.paused) + new(other, other.paused);
         let both = own.paused_of.iter().zip(&other.paused_of);
@@ -79,7 +79,7 @@ impl Join for KeptInterval {
         own.number = own.number.max(other.number);
         (own.from, own.to) = (own.from.min(other.from), own.to.max(other.to));
         own.late_shards = own.late_shards.max(other.late_shards);
-        own.is_again = false;
+        own.is_update = false;
     }
 }
 
@@ -101,12 +101,12 @@ mod tests {
         whole
     }
 
-    fn row(number: u64, is_again: bool, parts: [Totals; 3]) -> KeptInterval {
+    fn row(number: u64, is_update: bool, parts: [Totals; 3]) -> KeptInterval {
         let [seen, added, total] = parts;
         let at = |seconds: u64| Nanos::from_millis(seconds * 1_000);
         let paused = Nanos::from_millis(100 * number);
         let paused_of = vec![paused, Nanos::ZERO];
-        let span = Span { number, from: at(number - 1), to: at(number), paused, paused_of, late_shards: 0, is_again };
+        let span = Span { number, from: at(number - 1), to: at(number), paused, paused_of, late_shards: 0, is_update };
         KeptInterval::new(span, seen, added, total)
     }
 
@@ -122,7 +122,7 @@ mod tests {
         for [mut joined, later] in orders {
             joined.join(&later);
             let interval = joined.interval();
-            assert_eq!((interval.number, interval.is_again), (2, false));
+            assert_eq!((interval.number, interval.is_update), (2, false));
             assert_eq!((interval.from, interval.to), (Nanos::ZERO, Nanos::from_millis(2_000)));
             assert_eq!(interval.paused, Nanos::from_millis(200), "what is told again was paused before");
             for (seen, [all, first, second]) in

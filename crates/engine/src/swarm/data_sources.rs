@@ -159,7 +159,7 @@ fn each_row_goes_to_one_iteration_on_any_number_of_shards() {
                 let spec = file.spec(share, Pick::Next, AtEnd::Again);
                 let history = played(setting(&file, spec, &ONE, flags.clone(), threads));
                 assert_eq!(taken(&history), each(times), "{threads} {share:?} {flags:?}");
-                let again = UsedUp { file: file.0.clone(), rows: ROWS, is_again: true };
+                let again = UsedUp { file: file.0.clone(), rows: ROWS, is_update: true };
                 let is_reported = share == Share::Unique && times > 1;
                 assert_eq!(history.used_up, if is_reported { vec![again] } else { vec![] }, "{threads} {share:?}");
             }
@@ -171,7 +171,7 @@ fn each_row_goes_to_one_iteration_on_any_number_of_shards() {
 #[test]
 fn the_last_row_ends_users_and_rates() {
     let file = File::new("stop");
-    let ended = vec![UsedUp { file: file.0.clone(), rows: ROWS, is_again: false }];
+    let ended = vec![UsedUp { file: file.0.clone(), rows: ROWS, is_update: false }];
     for threads in [1, 2, 7] {
         for pick in [Pick::Next, Pick::Random] {
             for flags in [users(10, None), users(7, None), users(600, None), rate(200, None), rate(3_000, None)] {

@@ -448,10 +448,10 @@ impl Reported {
             started: part.seen.counts.started(),
             finished: part.seen.counts.finished(),
             late_shards: interval.late_shards,
-            is_corrected: interval.is_again,
+            is_corrected: interval.is_update,
         };
         let index = interval.number as usize - 1;
-        if interval.is_again {
+        if interval.is_update {
             self.rows[index] = row;
         } else {
             assert_eq!(self.rows.len(), index, "intervals are told in their order");

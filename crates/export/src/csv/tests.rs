@@ -26,8 +26,8 @@ fn sums_of_lines_are_the_run() {
     let plan = plan(&ODD_NAMES);
     let mut text = COLUMNS.to_owned();
     let (mut before, mut expected) = (Totals::default(), 0);
-    for (number, count, is_again) in [(1, 10, false), (2, 7, false), (1, 3, true)] {
-        let reported = interval(&plan, number, &snapshot(ODD_NAMES.len(), count, 1), is_again);
+    for (number, count, is_update) in [(1, 10, false), (2, 7, false), (1, 3, true)] {
+        let reported = interval(&plan, number, &snapshot(ODD_NAMES.len(), count, 1), is_update);
         let mut now = before.clone();
         now.add(&reported);
         text.push_str(&lines(&reported, &before, &now));

@@ -21,8 +21,8 @@ impl Sink for Given {
     }
 }
 
-fn reported(number: u64, is_again: bool) -> Arc<Batch> {
-    let interval = interval(&plan(&["one"]), number, &snapshot(1, 1, 0), is_again);
+fn reported(number: u64, is_update: bool) -> Arc<Batch> {
+    let interval = interval(&plan(&["one"]), number, &snapshot(1, 1, 0), is_update);
     Arc::new(Batch {
         interval: Some(Arc::new(interval)),
         held: None,

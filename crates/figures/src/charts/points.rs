@@ -169,7 +169,7 @@ impl Point {
         let other = Self::of(interval);
         let working_s = self.working_s;
         // The end of the last interval may move.
-        let is_here = interval.is_again && interval.from >= self.from && interval.from < self.to;
+        let is_here = interval.is_update && interval.from >= self.from && interval.from < self.to;
         self.merge(&other);
         if is_here {
             self.working_s = working_s;

@@ -17,8 +17,8 @@ fn interval(failures: &[(Failure, u64)], slow: u64, established: u64) -> Interva
     let (from, to, paused) = (Nanos::ZERO, Nanos::from_millis(1_000), Nanos::ZERO);
     let (seen, total) = (&seen, &total);
     let scenarios = vec![engine::ScenarioInterval { paused, seen, added: seen, total }];
-    let (number, late_shards, is_again, added) = (1, 0, false, seen);
-    let reported = engine::Interval { number, from, to, paused, late_shards, is_again, seen, added, total, scenarios };
+    let (number, late_shards, is_update, added) = (1, 0, false, seen);
+    let reported = engine::Interval { number, from, to, paused, late_shards, is_update, seen, added, total, scenarios };
     let flags = Flags { url: Some(format!("http://{ADDRESS}/")), ..Flags::default() };
     Interval::of(&reported, &flags.plan().expect("a good plan"))
 }

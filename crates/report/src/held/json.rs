@@ -53,7 +53,7 @@ impl HoldJson {
 
     /// Adds an interval.
     pub fn interval(&mut self, interval: &HeldInterval) {
-        self.intervals.put(interval.number, interval.is_again, || live_hold_row(interval));
+        self.intervals.put(interval.number, interval.is_update, || live_hold_row(interval));
     }
 
     /// Sets the delivery results of exports.

@@ -17,10 +17,10 @@ pub(crate) struct Intervals {
 
 impl Intervals {
     /// Adds an interval. An update replaces the earlier version.
-    pub(crate) fn put(&mut self, number: u64, is_again: bool, row: impl FnOnce() -> Value) {
+    pub(crate) fn put(&mut self, number: u64, is_update: bool, row: impl FnOnce() -> Value) {
         let index = (number - 1) as usize;
         if index >= INTERVALS_MAX {
-            self.left_out += u64::from(!is_again);
+            self.left_out += u64::from(!is_update);
             return;
         }
         let row = self.names.pack(&row());

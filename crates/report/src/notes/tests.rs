@@ -34,7 +34,7 @@ fn notes_carry_the_figures_of_the_whole_run() {
                 to: Nanos::from_millis(1_000),
                 paused: Nanos::ZERO,
                 late_shards: 0,
-                is_again: false,
+                is_update: false,
                 seen,
                 added: seen,
                 total: &total,

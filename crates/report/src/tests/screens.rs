@@ -129,7 +129,7 @@ fn held_connections(screen: Screen) -> String {
         let (from, to) = (second(number - 1), second(number));
         let reported = engine::HoldInterval {
             number,
-            is_again: false,
+            is_update: false,
             from,
             to,
             seen: &seen,

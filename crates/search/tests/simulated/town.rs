@@ -164,7 +164,7 @@ impl Town {
                 let in_flight = reported.total.gauges.in_flight.response.count();
                 let piece = TimePiece::of(reported.added, in_flight, order.bin);
                 let mut bin = Bin { lost, times: Moments::of(reported.added), ..Bin::default() };
-                if reported.is_again || reported.from >= ends_at {
+                if reported.is_update || reported.from >= ends_at {
                     own.mend(&piece);
                     tally.mend(bin);
                 } else {

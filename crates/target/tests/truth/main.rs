@@ -116,7 +116,7 @@ fn timeouts_are_seen_while_the_target_hangs(kind: Kind) {
         reported += interval.added.counts.failed();
         assert_eq!(reported, interval.total.counts.failed());
         let rounds = interval.to.0 / 200_000_000;
-        assert!(interval.is_again || reported <= 20 * rounds, "{reported} timeouts in {:?}", interval.to);
+        assert!(interval.is_update || reported <= 20 * rounds, "{reported} timeouts in {:?}", interval.to);
         if reported >= 60 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })
     .expect("a run");

@@ -19,7 +19,7 @@ const CHAINS: &str = include_str!("chains.txt");
 const CHAINS_MIN: usize = 60;
 
 /// The server's response per path: a status and a location.
-type RouteOverrides = HashMap<String, (u16, Vec<u8>)>;
+type Redirects = HashMap<String, (u16, Vec<u8>)>;
 
 /// A command, and the redirects of its chain.
 struct Chain {
@@ -49,7 +49,7 @@ struct Hosts {
     recorder: Recorder,
     ports: [u16; 3],
     came: Arc<Mutex<Vec<Came>>>,
-    ways: Arc<Mutex<RouteOverrides>>,
+    ways: Arc<Mutex<Redirects>>,
 }
 
 const PLACES: [&str; 3] = ["PLAIN", "OTHER", "TLS"];
@@ -67,7 +67,7 @@ impl Hosts {
             clients: None,
         })
         .expect("a server");
-        let (came, ways) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(RouteOverrides::new())));
+        let (came, ways) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(Redirects::new())));
         let ports = PLACES.map(|place| {
             let listener = TcpListener::bind("0.0.0.0:0").expect("a port");
             let port = listener.local_addr().expect("an address").port();
@@ -113,7 +113,7 @@ impl Hosts {
 struct Host {
     place: &'static str,
     came: Arc<Mutex<Vec<Came>>>,
-    ways: Arc<Mutex<RouteOverrides>>,
+    ways: Arc<Mutex<Redirects>>,
 }
 
 impl Host {

@@ -36,7 +36,7 @@ fn tell(aggregator: &mut HoldAggregator, shard: usize, reached: u64, established
     let mut rows = Vec::new();
     while let Some(ready) = aggregator.next() {
         let row = aggregator.interval(&ready);
-        if !row.is_again {
+        if !row.is_update {
             rows.push((row.to, row.seen.now.open, row.seen.counts.established()));
         }
     }
@@ -115,7 +115,7 @@ fn a_row_is_reported_again_when_its_last_shard_has_reported() {
         let mut reported = Vec::new();
         while let Some(ready) = aggregator.next() {
             let row = aggregator.interval(&ready);
-            reported.push((row.number, row.is_again, row.from, row.to, row.seen.counts.established()));
+            reported.push((row.number, row.is_update, row.from, row.to, row.seen.counts.established()));
         }
         assert_eq!(
             reported,

@@ -246,7 +246,7 @@ mod tests {
             while let Some(ready) = merger.next_interval() {
                 let reported_now = merger.reported_as(&ready);
                 let span = [reported_now.from, reported_now.to].map(|at| at.0 / second.0);
-                reported.push((reported_now.number, reported_now.is_again, span, reported_now.seen.counts.started()));
+                reported.push((reported_now.number, reported_now.is_update, span, reported_now.seen.counts.started()));
             }
         };
         (0..2).for_each(|_| merger.join());

@@ -21,7 +21,7 @@ impl Merger {
     /// The data of an interval, and what of it is new.
     fn parts(&self, ready: &ReadyInterval) -> (&Totals, &Totals) {
         let seen = if ready.is_current { &self.current } else { &self.again };
-        (seen, if ready.is_again { &self.added } else { &self.current })
+        (seen, if ready.is_update { &self.added } else { &self.current })
     }
 
     fn span(&self, ready: &ReadyInterval) -> Span {
@@ -33,7 +33,7 @@ impl Merger {
             paused: paused_of_all(&self.timelines, from, to),
             paused_of: self.timelines.iter().map(|timeline| timeline.paused_between(from, to)).collect(),
             late_shards: ready.late,
-            is_again: ready.is_again,
+            is_update: ready.is_update,
         }
     }
 }
