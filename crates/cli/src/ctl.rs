@@ -155,9 +155,14 @@ impl RunPage {
         };
         sent.map_err(|error| {
             let (base, error) = (&self.base[..url::Position::BeforePath], error.to_string());
+            // So the client calls what the system says.
+            let error = error.strip_prefix("io: ").unwrap_or(&error);
             CtlError::Unreached(self.language.pick(
                 format!("no page answers at {base}: {error}; start a run with --web, or name its link with --page"),
-                format!("{base} 没有页面响应：{error}；请用 --web 启动压测，或用 --page 指定链接"),
+                format!(
+                    "{base} 没有页面响应：{}；请用 --web 启动压测，或用 --page 指定链接",
+                    report::in_chinese(error)
+                ),
             ))
         })
     }

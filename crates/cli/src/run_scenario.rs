@@ -93,6 +93,11 @@ fn open(file: &str, vars: &[String]) -> Result<Opened, Diagnostics> {
     scenario::read_with(Path::new(file), given)
 }
 
+/// The seed that a file names.
+pub(crate) fn seed_of(file: &str, vars: &[String]) -> Option<u64> {
+    open(file, vars).ok()?.file.run.seed
+}
+
 struct Player<'a> {
     load: &'a Load,
     args: &'a RunArgs,

@@ -58,7 +58,7 @@ pub use budget::{Budget, BudgetPart, parse_bytes};
 pub use charset::text_of;
 pub use checks::{Checks, HeaderCheck, JSON_MEMORY_BYTES_MAX, JsonCheck, TextCheck, says_seq};
 pub use config::{CONFIG_BYTES_MAX, ConfigError, ConfigFault, Setting, parse_config, read_config};
-pub use curl::{COMMANDS_MAX, CURL_FILE_BYTES_MAX, curl_words};
+pub use curl::{COMMANDS_MAX, CURL_FILE_BYTES_MAX, CurlAsk, CurlFlags, curl_ask, curl_flags, curl_words};
 pub use did_you_mean::{did_you_mean, distance};
 pub use draft::{Draft, HoldDraft, URLS_FILE_BYTES_MAX, URLS_MAX};
 pub use dynamic_parts::{DynamicParts, Extraction, Memory};
@@ -86,7 +86,7 @@ pub use program::{
 pub use redirect::{At, Follow, Form, Hop};
 pub use render::{Names, NotFilled, Rendering, Scope, Unknown, Uses, ValuePattern};
 pub use route_overrides::{ConnectTo, Resolve, RouteOverrides};
-pub use secrets::{SecretValues, is_secret_field, masked, masked_header, masked_url};
+pub use secrets::{Credential, SecretValues, Speech, credential, is_secret_field, masked, masked_header, masked_url};
 pub use status::StatusSet;
 pub use talk::{MESSAGE_BYTES_MAX, Message, MessageKind, PLACES_MAX, ResponseEnd, Talk};
 pub use target_policy::{TargetPolicy, UNASKED_CONNECTIONS_MAX, UNASKED_RATE_MAX, is_name_of_others, is_near};

@@ -1,5 +1,6 @@
 //! The exact output that users see.
 
+mod counts;
 mod noise;
 mod screens;
 mod sentences;

@@ -26,6 +26,7 @@ mod examples;
 mod export;
 mod files;
 mod folder;
+mod fronts;
 mod given;
 mod grpc;
 mod hdr;

@@ -1,7 +1,8 @@
 //! From the flags of a command to the requests for each of its URLs.
 
 use super::command::{Command, Content};
-use super::{RedirectOptions, Sending, body, form};
+use super::glob::{self, NoGlob};
+use super::{COMMANDS_MAX, RedirectOptions, Sending, body, form};
 use crate::cookies::{self, Cookie};
 use crate::curl_url::{self, CurlUrl, without_globs};
 use crate::error::{CurlFault, at};
@@ -10,7 +11,9 @@ use crate::{Form, Header, HttpVersion, PlanError, Version};
 
 /// The default of curl.
 const REDIRECTS_DEFAULT: u32 = 50;
-/// The value of current versions of curl.
+/// What a load speaks, and no command of curl.
+const OTHERS: [&str; 5] = ["ws", "wss", "tcp", "grpc", "grpcs"];
+/// As curl of today writes it.
 const ENCODINGS: &[u8] = b"deflate, gzip, br, zstd";
 
 /// The body for one URL.
@@ -58,21 +61,40 @@ impl Command {
         for (path, line) in &self.cookie_files {
             cookies::read(&body::file("-b", path, *line)?, self.junks_sessions, &mut cookies);
         }
-        let urls = self.urls.iter().enumerate();
-        urls.map(|(index, (url, line))| self.sending(index, url, *line, user_agent, &cookies)).collect()
+        let mut all = Vec::new();
+        for (index, (url, line)) in self.urls.iter().enumerate() {
+            for text in self.texts(url, *line)? {
+                all.push(self.sending(index, &text, *line, user_agent, &cookies)?);
+            }
+        }
+        Ok(all)
+    }
+
+    /// What a URL stands for: itself, or several.
+    fn texts(&self, url: &[u8], line: usize) -> Result<Vec<String>, PlanError> {
+        let text = body::text("--url", url, line)?;
+        if self.globoff {
+            return Ok(vec![text]);
+        }
+        glob::expand(&text, COMMANDS_MAX).map_err(|fault| match fault {
+            NoGlob::Unread => at(line, CurlFault::Glob { url: crate::masked_url(&text) }),
+            NoGlob::TooMany => at(line, CurlFault::TooMany { most: COMMANDS_MAX }),
+        })
     }
 
     fn sending(
         &self,
         index: usize,
-        url: &[u8],
+        text: &str,
         line: usize,
         user_agent: &str,
         cookies: &[Cookie],
     ) -> Result<Sending, PlanError> {
-        let text = body::text("--url", url, line)?;
-        let mut url = CurlUrl::parse(&text, self.path_as_is, self.globoff).map_err(|error| match error {
-            curl_url::CurlUrlFault::Glob => at(line, CurlFault::Glob { url: crate::masked_url(&text) }),
+        let mut url = CurlUrl::parse(text, self.scheme, self.path_as_is, true).map_err(|error| match error {
+            curl_url::CurlUrlFault::Glob => at(line, CurlFault::Glob { url: crate::masked_url(text) }),
+            curl_url::CurlUrlFault::Plan(PlanError::Scheme { url, scheme }) if OTHERS.contains(&scheme.as_str()) => {
+                at(line, CurlFault::OtherLoad { url, scheme })
+            }
             curl_url::CurlUrlFault::Plan(error) => error.at_line(line),
         })?;
         let mut queries = self.queries.clone();
@@ -83,13 +105,15 @@ impl Command {
             url.add_query(&body::text("-G", query, line)?);
         }
         let written = self.written()?;
-        let load = self.load(index, &mut url, &written)?;
+        let mut load = self.load(index, &mut url, &written)?;
+        let resume = self.resume.of_output(load.content, self.outputs.get(index).map(Vec::as_slice));
+        let resumed = resume.cut(&mut load.bytes, load.content, load.is_endless, line)?;
         if self.way.version == Some(Version::Http10)
             && (load.is_endless || load.content != redirect::BodyContent::None && written.has("transfer-encoding"))
         {
             return Err(at(line, CurlFault::Chunks10));
         }
-        let fields = self.fields(user_agent, &load, &written)?;
+        let fields = self.fields(user_agent, &load, &written, resumed)?;
         let method = match (&self.method, load.content) {
             (Some(method), _) => method.as_str(),
             (None, redirect::BodyContent::None) => {
@@ -207,7 +231,13 @@ impl Command {
     }
 
     /// The fields in the order of curl.
-    fn fields(&self, user_agent: &str, load: &Load, written: &Written) -> Result<Vec<Field>, PlanError> {
+    fn fields(
+        &self,
+        user_agent: &str,
+        load: &Load,
+        written: &Written,
+        resumed: Option<Field>,
+    ) -> Result<Vec<Field>, PlanError> {
         let plain = |name: &str, value: &[u8]| Field::Plain(name.to_owned(), value.to_vec());
         let is_chunked =
             load.is_endless || load.content != redirect::BodyContent::None && written.has("transfer-encoding");
@@ -217,11 +247,15 @@ impl Command {
         }];
         let mut own = Vec::new();
         own.push(("authorization", Field::Authorization));
-        if let Some(range) = &self.range {
-            // A number alone is an offset.
-            let open = if range.bytes().all(|byte| byte.is_ascii_digit()) { "-" } else { "" };
-            own.push(("range", Field::Range(format!("{range}{open}"))));
-        }
+        let range = resumed.or_else(|| {
+            self.range.as_ref().map(|range| {
+                // A number alone is where it begins.
+                let open = if range.bytes().all(|byte| byte.is_ascii_digit()) { "-" } else { "" };
+                Field::Range(format!("{range}{open}"))
+            })
+        });
+        let said_by = if load.content == redirect::Content::None { "range" } else { "content-range" };
+        own.extend(range.map(|range| (said_by, range)));
         match self.user_agent.as_deref() {
             Some("") => {}
             agent => own.push(("user-agent", plain("User-Agent", agent.unwrap_or(user_agent).as_bytes()))),

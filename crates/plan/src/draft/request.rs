@@ -85,7 +85,7 @@ impl Draft {
             "authorization" | "cookie" => Field::Secret(name, value),
             _ => Field::Plain(name, value),
         }));
-        let curl_url = CurlUrl::parse(address.url.as_str(), true, true).map_err(|fault| match fault {
+        let curl_url = CurlUrl::parse(address.url.as_str(), None, true, true).map_err(|fault| match fault {
             CurlUrlFault::Plan(error) => error,
             CurlUrlFault::Glob => PlanError::Url { url: String::new(), reason: String::new() },
         })?;

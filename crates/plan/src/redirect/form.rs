@@ -41,6 +41,11 @@ pub(crate) enum Field {
     /// `Transfer-Encoding`.
     Chunked(String),
     Plain(String, Vec<u8>),
+    /// From where on: of what is asked for, and of the whole of what is sent.
+    Resumed {
+        open: String,
+        whole: String,
+    },
 }
 
 /// The form of a chain's requests; see the module.
@@ -94,7 +99,7 @@ impl Form {
                 Field::Secret(_, value) | Field::OfBody(_, value) | Field::Plain(_, value) => bytes(value),
                 Field::Referer(value) => value.iter_mut().for_each(text),
                 Field::Range(value) => text(value),
-                Field::Host | Field::Authorization | Field::Length(..) | Field::Chunked(_) => {}
+                Field::Host | Field::Authorization | Field::Length(..) | Field::Chunked(_) | Field::Resumed { .. } => {}
             }
         }
         [&mut self.target, &mut self.bearer].into_iter().flatten().for_each(text);
@@ -157,6 +162,11 @@ impl Form {
                         say("Content-Range", format!("bytes {range}/{whole}").as_bytes());
                     }
                 },
+                Field::Resumed { open, whole } => match at.content {
+                    BodyContent::None => say("Range", format!("bytes={open}").as_bytes()),
+                    BodyContent::Parts => {}
+                    BodyContent::Data | BodyContent::File => say("Content-Range", format!("bytes {whole}").as_bytes()),
+                },
                 Field::Referer(first) => {
                     if let Some(referer) = at.referer.as_ref().or(first.as_ref()) {
                         say("Referer", referer.as_bytes());
@@ -165,8 +175,8 @@ impl Form {
                 Field::Cookie(written) => {
                     let host = host_requested.and_then(|host| std::str::from_utf8(host).ok()).map(without_port);
                     let host = host.unwrap_or_else(|| at.url.host());
-                    let mut cookies = cookies::pick(&self.cookies, host, at.url.path(), at.url.is_tls());
-                    cookies.extend(written.clone());
+                    let (mut cookies, has_room) = cookies::pick(&self.cookies, host, at.url.path(), at.url.is_tls());
+                    cookies.extend(written.clone().filter(|_| has_room));
                     if !cookies.is_empty() {
                         say("Cookie", &cookies.join(&b"; "[..]));
                     }
