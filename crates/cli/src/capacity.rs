@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use plan::{PlanError, RATE_MAX, RATE_UNIT, parse_bytes, parse_duration, parse_rate};
 use report::{Doing, Language};
-use search::capacity::{CONNECTION_BYTES, FlagValues, LOAD, compute};
+use search::capacity::{CONNECTION_BYTES, CapacityInput, LOAD, compute};
 use serde_json::Value;
 
 use crate::args::CapacityArgs;

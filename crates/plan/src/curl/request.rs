@@ -254,7 +254,7 @@ impl Command {
                 Field::Range(format!("{range}{open}"))
             })
         });
-        let said_by = if load.content == redirect::Content::None { "range" } else { "content-range" };
+        let said_by = if load.content == redirect::BodyContent::None { "range" } else { "content-range" };
         own.extend(range.map(|range| (said_by, range)));
         match self.user_agent.as_deref() {
             Some("") => {}

@@ -2,7 +2,7 @@
 
 use crate::PlanError;
 use crate::error::{CurlFault, at};
-use crate::redirect::{Content, Field};
+use crate::redirect::{BodyContent, Field};
 
 /// What `-C` says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,8 +30,8 @@ impl Resume {
     }
 
     /// For a URL whose answer is written to this file, by what is sent to it.
-    pub(super) fn of_output(self, content: Content, path: Option<&[u8]>) -> Self {
-        if self != Self::AtEnd || content == Content::File {
+    pub(super) fn of_output(self, content: BodyContent, path: Option<&[u8]>) -> Self {
+        if self != Self::AtEnd || content == BodyContent::File {
             return self;
         }
         let path = path.and_then(|path| std::str::from_utf8(path).ok()).filter(|path| *path != "-");
@@ -45,17 +45,17 @@ impl Resume {
     pub(super) fn cut(
         self,
         body: &mut Vec<u8>,
-        content: Content,
+        content: BodyContent,
         is_endless: bool,
         line: usize,
     ) -> Result<Option<Field>, PlanError> {
         let from = match (self, content) {
-            (Self::No, _) | (Self::AtEnd, Content::None | Content::Data | Content::Parts) => return Ok(None),
-            (Self::AtEnd, Content::File) => 0,
+            (Self::No, _) | (Self::AtEnd, BodyContent::None | BodyContent::Data | BodyContent::Parts) => return Ok(None),
+            (Self::AtEnd, BodyContent::File) => 0,
             (Self::Behind(from), _) => from,
         };
         let open = format!("{from}-");
-        if matches!(content, Content::None | Content::Parts) {
+        if matches!(content, BodyContent::None | BodyContent::Parts) {
             return Ok(Some(Field::Resumed { open, whole: String::new() }));
         }
         let (length, skipped) = (body.len() as u64, usize::try_from(from).unwrap_or(usize::MAX));
@@ -65,7 +65,7 @@ impl Resume {
             (_, length) if length <= from && from > 0 => {
                 return Err(at(line, CurlFault::Resumed { from, length }));
             }
-            (Content::Data, _) => {
+            (BodyContent::Data, _) => {
                 body.truncate(body.len() - skipped);
                 length - from
             }
@@ -88,15 +88,15 @@ mod tests {
     fn what_is_left_of_a_body_and_what_is_said_of_it_is_that_of_curl() {
         let file = || b"0123456789".to_vec();
         for (resume, body, content, is_endless, left, whole) in [
-            (Resume::Behind(4), file(), Content::File, false, &b"456789"[..], "4-9/10"),
-            (Resume::Behind(4), file(), Content::Data, false, b"012345", "4-9/10"),
-            (Resume::Behind(9), file(), Content::Data, false, b"0", "9-9/10"),
-            (Resume::Behind(4), file(), Content::File, true, b"456789", "4-2/3"),
-            (Resume::AtEnd, file(), Content::File, false, b"0123456789", "0-9/10"),
-            (Resume::AtEnd, file(), Content::File, true, b"0123456789", "0--2/-1"),
-            (Resume::Behind(4), Vec::new(), Content::Data, false, b"", "4-3/4"),
-            (Resume::Behind(4), file(), Content::Parts, false, b"0123456789", ""),
-            (Resume::Behind(4), Vec::new(), Content::None, false, b"", ""),
+            (Resume::Behind(4), file(), BodyContent::File, false, &b"456789"[..], "4-9/10"),
+            (Resume::Behind(4), file(), BodyContent::Data, false, b"012345", "4-9/10"),
+            (Resume::Behind(9), file(), BodyContent::Data, false, b"0", "9-9/10"),
+            (Resume::Behind(4), file(), BodyContent::File, true, b"456789", "4-2/3"),
+            (Resume::AtEnd, file(), BodyContent::File, false, b"0123456789", "0-9/10"),
+            (Resume::AtEnd, file(), BodyContent::File, true, b"0123456789", "0--2/-1"),
+            (Resume::Behind(4), Vec::new(), BodyContent::Data, false, b"", "4-3/4"),
+            (Resume::Behind(4), file(), BodyContent::Parts, false, b"0123456789", ""),
+            (Resume::Behind(4), Vec::new(), BodyContent::None, false, b"", ""),
         ] {
             let mut cut = body;
             let field = resume.cut(&mut cut, content, is_endless, 0).expect("it is cut");
@@ -104,13 +104,13 @@ mod tests {
             assert_eq!((cut.as_slice(), said.as_str()), (left, whole), "{resume:?} {content:?}");
         }
         for (resume, content) in
-            [(Resume::No, Content::File), (Resume::AtEnd, Content::Data), (Resume::AtEnd, Content::None)]
+            [(Resume::No, BodyContent::File), (Resume::AtEnd, BodyContent::Data), (Resume::AtEnd, BodyContent::None)]
         {
             let mut body = file();
             assert_eq!(resume.cut(&mut body, content, false, 0), Ok(None), "{resume:?} {content:?}");
             assert_eq!(body, file());
         }
-        for (from, content) in [(10, Content::File), (11, Content::Data), (u64::MAX, Content::File)] {
+        for (from, content) in [(10, BodyContent::File), (11, BodyContent::Data), (u64::MAX, BodyContent::File)] {
             let error = Resume::Behind(from).cut(&mut file(), content, false, 3).expect_err("nothing is left");
             assert!(error.to_string().contains(&format!("-C {from}")), "{error}");
         }
@@ -119,18 +119,18 @@ mod tests {
     #[test]
     fn a_file_that_is_written_says_where_it_ends() {
         for (resume, content, path, meant) in [
-            (Resume::AtEnd, Content::None, Some(&b"/no/such/file"[..]), Resume::No),
-            (Resume::AtEnd, Content::None, None, Resume::No),
-            (Resume::AtEnd, Content::None, Some(b"-"), Resume::No),
-            (Resume::AtEnd, Content::None, Some(b"\xff"), Resume::No),
-            (Resume::AtEnd, Content::File, None, Resume::AtEnd),
-            (Resume::Behind(4), Content::None, Some(b"/no/such/file"), Resume::Behind(4)),
+            (Resume::AtEnd, BodyContent::None, Some(&b"/no/such/file"[..]), Resume::No),
+            (Resume::AtEnd, BodyContent::None, None, Resume::No),
+            (Resume::AtEnd, BodyContent::None, Some(b"-"), Resume::No),
+            (Resume::AtEnd, BodyContent::None, Some(b"\xff"), Resume::No),
+            (Resume::AtEnd, BodyContent::File, None, Resume::AtEnd),
+            (Resume::Behind(4), BodyContent::None, Some(b"/no/such/file"), Resume::Behind(4)),
         ] {
             assert_eq!(resume.of_output(content, path), meant, "{resume:?} {content:?}");
         }
         let own = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
         let length = std::fs::metadata(&own).expect("a file").len();
         let path = own.to_str().expect("text").as_bytes();
-        assert_eq!(Resume::AtEnd.of_output(Content::Data, Some(path)), Resume::Behind(length));
+        assert_eq!(Resume::AtEnd.of_output(BodyContent::Data, Some(path)), Resume::Behind(length));
     }
 }
