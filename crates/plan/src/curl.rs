@@ -146,3 +146,6 @@ fn of_command(words: &[Word], line: usize, user_agent: &str) -> Result<Vec<Sendi
     }
     Ok(all)
 }
+
+#[cfg(test)]
+mod tests;

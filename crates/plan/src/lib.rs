@@ -7,6 +7,7 @@
 extern crate claims;
 
 mod address;
+mod body_bytes;
 mod bound;
 mod budget;
 mod charset;
@@ -53,6 +54,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use address::Address;
+pub use body_bytes::{BodyBytes, SHARED_BYTES_MIN};
 pub use bound::{Bound, Relation};
 pub use budget::{Budget, BudgetPart, parse_bytes};
 pub use charset::text_of;
@@ -270,8 +272,8 @@ pub struct Request {
     pub version: HttpVersion,
     /// The headers. Names are tokens; values have no line ends.
     pub headers: Vec<(String, Vec<u8>)>,
-    /// The body, sent unchanged.
-    pub body: Vec<u8>,
+    /// Sent as it is.
+    pub body: BodyBytes,
 }
 
 impl Request {

@@ -282,7 +282,7 @@ fn request_of(method: &str, headers: Vec<Header>, body: Option<Vec<u8>>, timeout
     Request {
         method: Some(method.to_owned()),
         headers,
-        body: body.map(Body::Bytes),
+        body: body.map(|bytes| Body::Bytes(bytes.into())),
         timeout: Some(timeout),
         ..Request::default()
     }

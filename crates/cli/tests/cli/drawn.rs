@@ -152,7 +152,32 @@ fn variables_are_drawn_for_all_for_each_user_or_each_time() {
     assert!(came.is_empty() && done.status.code() == Some(2) && text(&done.stderr).contains("'own'"), "{done:?}");
 }
 
-/// Defaults apply to the steps that they fit.
+/// Who leaves under a rate comes back as another user, with draws of its own, which a seed repeats.
+#[test]
+fn a_user_that_comes_back_is_another_user() {
+    let (recorder, folder) = (Recorder::start("drawn-back"), Folder::new("drawn-back"));
+    for start in ["", "    start: [{get: /login, headers: {X-User: \"${own}\"}}]\n"] {
+        let rest = format!(
+            "per_user: {{own: \"${{uuid()}}\", label: \"u-${{own}}\"}}\nscenarios:\n  s:\n    load: {{rate: 1000/s, iterations: 12}}\n    connections: 1\n{start}    steps:\n      - {{get: /, headers: {{X-User: \"${{own}}\", X-Label: \"${{label}}\"}}, expect: {{status: 500}}, on_failure: stop}}\n"
+        );
+        let drawn = |seed: &str| {
+            let (came, done) = run(&recorder, &folder, &rest, &["--seed", seed]);
+            let came: Vec<Came> = came.into_iter().filter(|came| came.value("X-Label").is_some()).collect();
+            let users = came.iter().map(|came| came.value("X-User").expect("it was sent").to_owned());
+            let users: Vec<String> = users.collect();
+            assert_eq!(users.len(), 12, "{done:?}");
+            let labels = came.iter().zip(&users).all(|(came, own)| came.value("X-Label") == Some(&format!("u-{own}")));
+            assert!(labels, "{came:?}");
+            users
+        };
+        let first = drawn("5");
+        assert_eq!(first.iter().collect::<std::collections::BTreeSet<_>>().len(), 12, "{start}: {first:?}");
+        assert_eq!(drawn("5"), first, "{start}");
+        assert_ne!(drawn("6"), first, "{start}");
+    }
+}
+
+/// Defaults are for the steps that they fit.
 #[test]
 fn a_default_is_left_out_where_it_fits_nothing() {
     let (recorder, folder) = (Recorder::start("drawn-fits"), Folder::new("drawn-fits"));

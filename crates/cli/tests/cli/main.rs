@@ -38,6 +38,7 @@ mod init;
 mod iterations;
 mod json;
 mod kept;
+mod large_bodies;
 mod mapping;
 mod meant;
 mod mistakes;

@@ -6,7 +6,7 @@ use super::Route;
 use super::body;
 use super::form::{self, FormPart};
 use super::options::{GivenFlag, Meaning};
-use super::resume::Resume;
+use crate::body_bytes::joined;
 use crate::endpoints::parse_unix_socket;
 use crate::error::{CurlFault, at};
 use crate::header::is_token;
@@ -98,13 +98,13 @@ impl Command {
                 }
                 None => self.headers.push((value.to_vec(), line)),
             },
-            Meaning::Data => self.add_data(&body::data(value, line)?, true),
-            Meaning::DataRaw => self.add_data(value, true),
-            Meaning::DataBinary => self.add_data(&body::data_binary("--data-binary", value, line)?, true),
-            Meaning::DataUrlencode => self.add_data(&body::data_urlencode(value, line)?, true),
+            Meaning::Data => self.add_data(body::data(value, line)?, true),
+            Meaning::DataRaw => self.add_data(value.to_vec(), true),
+            Meaning::DataBinary => self.add_data(body::data_binary("--data-binary", value, line)?, true),
+            Meaning::DataUrlencode => self.add_data(body::data_urlencode(value, line)?, true),
             Meaning::Json => {
                 self.is_json = true;
-                self.add_data(&body::data_binary("--json", value, line)?, false);
+                self.add_data(body::data_binary("--json", value, line)?, false);
             }
             Meaning::Form => self.add_part(form::form(value, line)?, line)?,
             Meaning::FormString => self.add_part(form::form_string(value, line)?, line)?,
@@ -196,16 +196,16 @@ impl Command {
         self.keeps_post = if is_on { self.keeps_post | bit } else { self.keeps_post & !bit };
     }
 
-    /// Joins data that is given several times.
-    fn add_data(&mut self, more: &[u8], with_sign: bool) {
+    /// Data that is given several times is joined.
+    fn add_data(&mut self, more: Vec<u8>, with_sign: bool) {
         match &mut self.content {
             Content::Data(bytes) => {
                 if with_sign {
                     bytes.push(b'&');
                 }
-                bytes.extend_from_slice(more);
+                *bytes = joined(std::mem::take(bytes), more);
             }
-            Content::None => self.content = Content::Data(more.to_vec()),
+            Content::None => self.content = Content::Data(more),
             Content::Form(_) => {}
         }
     }

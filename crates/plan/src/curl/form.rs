@@ -3,6 +3,7 @@
 use base64::Engine;
 
 use super::body::{file, text};
+use crate::body_bytes::joined;
 use crate::error::{CurlFault, at};
 use crate::{Header, PlanError};
 
@@ -281,9 +282,8 @@ impl<'a> Fields<'a> {
 pub(super) const BOUNDARY: &str = "------------------------6f6e727573680a21";
 const INNER_BOUNDARY: &str = "------------------------6f6e727573680a22";
 
-/// The body of a form. In a body of another type its parts are attachments. `escapes_names`: with backslashes instead
-/// of percent-encoding.
-pub(super) fn multipart(parts: &[FormPart], is_form: bool, escapes_names: bool) -> Vec<u8> {
+/// The body of a form. In a body of another type its parts are attachments. `escapes_names`: by backslashes, not by numbers.
+pub(super) fn multipart(parts: Vec<FormPart>, is_form: bool, escapes_names: bool) -> Vec<u8> {
     let mut out = Vec::new();
     for part in parts {
         push_line(&mut out, &[b"--", BOUNDARY.as_bytes()]);
@@ -293,9 +293,9 @@ pub(super) fn multipart(parts: &[FormPart], is_form: bool, escapes_names: bool) 
         if !part.name.is_empty() {
             disposition.extend_from_slice(&[b"; name=\"", name.as_slice(), b"\""].concat());
         }
-        match part.contents.as_slice() {
-            [only] => push_content(&mut out, &disposition, only, escapes_names),
-            several => {
+        match <[Content; 1]>::try_from(part.contents) {
+            Ok([only]) => push_content(&mut out, &disposition, only, &part.headers, escapes_names),
+            Err(several) => {
                 push_line(&mut out, &[&disposition]);
                 push_line(&mut out, &[b"Content-Type: multipart/mixed; boundary=", INNER_BOUNDARY.as_bytes()]);
                 out.extend_from_slice(b"\r\n");
@@ -312,7 +312,7 @@ pub(super) fn multipart(parts: &[FormPart], is_form: bool, escapes_names: bool) 
     out
 }
 
-fn push_content(out: &mut Vec<u8>, disposition: &[u8], content: &Content, escapes_names: bool) {
+fn push_content(out: &mut Vec<u8>, disposition: &[u8], content: Content, headers: &[Vec<u8>], escapes_names: bool) {
     match &content.file_name {
         Some(name) => push_line(out, &[disposition, b"; filename=\"", &escape(name, escapes_names), b"\""]),
         None => push_line(out, &[disposition]),
@@ -330,7 +330,8 @@ fn push_content(out: &mut Vec<u8>, disposition: &[u8], content: &Content, escape
         let lines: Vec<&[u8]> = encoded.as_bytes().chunks(BASE64_LINE).collect();
         push_line(out, &[&lines.join(&b"\r\n"[..])]);
     } else {
-        push_line(out, &[&content.bytes]);
+        *out = joined(std::mem::take(out), content.bytes);
+        push_line(out, &[]);
     }
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cookies::{self, Cookie};
 use crate::curl_url::CurlUrl;
-use crate::{HttpVersion, Request};
+use crate::{BodyBytes, HttpVersion, Request};
 
 /// The kind of the body, since redirects treat them differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,7 +54,7 @@ pub struct Form {
     pub(crate) method: String,
     pub(crate) version: HttpVersion,
     pub(crate) fields: Vec<Field>,
-    pub(crate) body: Vec<u8>,
+    pub(crate) body: BodyBytes,
     pub(crate) content: BodyContent,
     /// The first URL.
     pub(crate) url: CurlUrl,
@@ -135,7 +135,7 @@ impl Form {
         let is_trusted = trusts_others || is_home;
         let is_host_named = at.url.host() == self.url.host();
         let has_body = at.content != BodyContent::None;
-        let body = if has_body { self.body.clone() } else { Vec::new() };
+        let body = if has_body { self.body.clone() } else { BodyBytes::default() };
         let is_chunked = has_body && self.fields.iter().any(|field| matches!(field, Field::Chunked(_)));
         let mut headers = Vec::with_capacity(self.fields.len());
         let mut host_requested = None;

@@ -104,8 +104,8 @@ impl SecretValues {
                 let json = |message: &Vec<u8>| call.types.as_ref().and_then(|types| types.json(true, message));
                 call.messages.iter().take(MESSAGES_MAX).filter_map(json).for_each(|json| known.take_text(&json));
             }
-            let message = step.talk.as_ref().and_then(|talk| talk.message.as_ref()).map(|message| &message.bytes);
-            for bytes in [Some(&step.request.body), message].into_iter().flatten() {
+            let message = step.talk.as_ref().and_then(|talk| talk.message.as_ref()).map(|message| &message.bytes[..]);
+            for bytes in [Some(&step.request.body[..]), message].into_iter().flatten() {
                 known.take_text(&String::from_utf8_lossy(&bytes[..bytes.len().min(SEARCHED_BYTES_MAX)]));
             }
         }
