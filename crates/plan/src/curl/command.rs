@@ -6,6 +6,7 @@ use super::Route;
 use super::body;
 use super::form::{self, FormPart};
 use super::options::{GivenFlag, Meaning};
+use super::resume::Resume;
 use crate::body_bytes::joined;
 use crate::endpoints::parse_unix_socket;
 use crate::error::{CurlFault, at};
@@ -196,7 +197,7 @@ impl Command {
         self.keeps_post = if is_on { self.keeps_post | bit } else { self.keeps_post & !bit };
     }
 
-    /// Data that is given several times is joined.
+    /// Joins data that is given several times.
     fn add_data(&mut self, more: Vec<u8>, with_sign: bool) {
         match &mut self.content {
             Content::Data(bytes) => {

@@ -282,7 +282,8 @@ impl<'a> Fields<'a> {
 pub(super) const BOUNDARY: &str = "------------------------6f6e727573680a21";
 const INNER_BOUNDARY: &str = "------------------------6f6e727573680a22";
 
-/// The body of a form. In a body of another type its parts are attachments. `escapes_names`: by backslashes, not by numbers.
+/// The body of a form. In a body of another type its parts are attachments. `escapes_names`: with backslashes instead
+/// of percent-encoding.
 pub(super) fn multipart(parts: Vec<FormPart>, is_form: bool, escapes_names: bool) -> Vec<u8> {
     let mut out = Vec::new();
     for part in parts {
@@ -294,7 +295,7 @@ pub(super) fn multipart(parts: Vec<FormPart>, is_form: bool, escapes_names: bool
             disposition.extend_from_slice(&[b"; name=\"", name.as_slice(), b"\""].concat());
         }
         match <[Content; 1]>::try_from(part.contents) {
-            Ok([only]) => push_content(&mut out, &disposition, only, &part.headers, escapes_names),
+            Ok([only]) => push_content(&mut out, &disposition, only, escapes_names),
             Err(several) => {
                 push_line(&mut out, &[&disposition]);
                 push_line(&mut out, &[b"Content-Type: multipart/mixed; boundary=", INNER_BOUNDARY.as_bytes()]);
@@ -312,7 +313,7 @@ pub(super) fn multipart(parts: Vec<FormPart>, is_form: bool, escapes_names: bool
     out
 }
 
-fn push_content(out: &mut Vec<u8>, disposition: &[u8], content: Content, headers: &[Vec<u8>], escapes_names: bool) {
+fn push_content(out: &mut Vec<u8>, disposition: &[u8], content: Content, escapes_names: bool) {
     match &content.file_name {
         Some(name) => push_line(out, &[disposition, b"; filename=\"", &escape(name, escapes_names), b"\""]),
         None => push_line(out, &[disposition]),

@@ -19,7 +19,7 @@ const ENCODINGS: &[u8] = b"deflate, gzip, br, zstd";
 /// The body for one URL.
 struct Load {
     bytes: BodyBytes,
-    content: redirect::Content,
+    content: redirect::BodyContent,
     /// Its type, unless the user wrote one.
     kind: Option<String>,
     /// Whether only its end determines its length.
@@ -54,7 +54,7 @@ impl Written {
 }
 
 impl Command {
-    /// What it sends, one for each URL.
+    /// The requests, one for each URL.
     pub(super) fn sendings(mut self, user_agent: &str) -> Result<Vec<Sending>, PlanError> {
         if self.urls.is_empty() {
             return Err(at(self.line, CurlFault::NoUrl));
@@ -83,14 +83,33 @@ impl Command {
             Content::Data(_) | Content::None => BodyBytes::default(),
         };
         let common = Common { user_agent, cookies, body, kind };
-        let urls = self.urls.iter().enumerate();
-        urls.map(|(index, (url, line))| self.sending(index, url, *line, &common)).collect()
+        let mut all = Vec::new();
+        for (index, (url, line)) in self.urls.iter().enumerate() {
+            for text in self.texts(url, *line)? {
+                all.push(self.sending(index, &text, *line, &common)?);
+            }
+        }
+        Ok(all)
     }
 
-    fn sending(&self, index: usize, url: &[u8], line: usize, common: &Common<'_>) -> Result<Sending, PlanError> {
+    /// What a URL stands for: itself, or several.
+    fn texts(&self, url: &[u8], line: usize) -> Result<Vec<String>, PlanError> {
         let text = body::text("--url", url, line)?;
-        let mut url = CurlUrl::parse(&text, self.path_as_is, self.globoff).map_err(|error| match error {
-            curl_url::CurlUrlFault::Glob => at(line, CurlFault::Glob { url: crate::masked_url(&text) }),
+        if self.globoff {
+            return Ok(vec![text]);
+        }
+        glob::expand(&text, COMMANDS_MAX).map_err(|fault| match fault {
+            NoGlob::Unread => at(line, CurlFault::Glob { url: crate::masked_url(&text) }),
+            NoGlob::TooMany => at(line, CurlFault::TooMany { most: COMMANDS_MAX }),
+        })
+    }
+
+    fn sending(&self, index: usize, text: &str, line: usize, common: &Common<'_>) -> Result<Sending, PlanError> {
+        let mut url = CurlUrl::parse(text, self.scheme, self.path_as_is, true).map_err(|error| match error {
+            curl_url::CurlUrlFault::Glob => at(line, CurlFault::Glob { url: crate::masked_url(text) }),
+            curl_url::CurlUrlFault::Plan(PlanError::Scheme { url, scheme }) if OTHERS.contains(&scheme.as_str()) => {
+                at(line, CurlFault::OtherLoad { url, scheme })
+            }
             curl_url::CurlUrlFault::Plan(error) => error.at_line(line),
         })?;
         let mut queries = self.queries.clone();
@@ -101,13 +120,15 @@ impl Command {
             url.add_query(&body::text("-G", query, line)?);
         }
         let written = self.written()?;
-        let load = self.load(index, &mut url, common)?;
+        let mut load = self.load(index, &mut url, common)?;
+        let resume = self.resume.of_output(load.content, self.outputs.get(index).map(Vec::as_slice));
+        let resumed = resume.cut(&mut load.bytes, load.content, load.is_endless, line)?;
         if self.way.version == Some(Version::Http10)
             && (load.is_endless || load.content != redirect::BodyContent::None && written.has("transfer-encoding"))
         {
             return Err(at(line, CurlFault::Chunks10));
         }
-        let fields = self.fields(common.user_agent, &load, &written)?;
+        let fields = self.fields(common.user_agent, &load, &written, resumed)?;
         let method = match (&self.method, load.content) {
             (Some(method), _) => method.as_str(),
             (None, redirect::BodyContent::None) => {
@@ -183,7 +204,7 @@ impl Command {
     /// The body for a URL. A file that is uploaded to a folder adds its name to the URL.
     fn load(&self, index: usize, url: &mut CurlUrl, common: &Common<'_>) -> Result<Load, PlanError> {
         let none =
-            Load { bytes: BodyBytes::default(), content: redirect::Content::None, kind: None, is_endless: false };
+            Load { bytes: BodyBytes::default(), content: redirect::BodyContent::None, kind: None, is_endless: false };
         if let Some((path, line)) = self.uploads.get(index).filter(|(path, _)| !path.is_empty()) {
             return self.upload(path, *line, url);
         }
@@ -192,13 +213,13 @@ impl Command {
             Content::Data(_) if self.gets => none,
             Content::Data(_) => Load {
                 bytes: common.body.clone(),
-                content: redirect::Content::Data,
+                content: redirect::BodyContent::Data,
                 kind: Some("application/x-www-form-urlencoded".to_owned()),
                 is_endless: false,
             },
             Content::Form(_) => Load {
                 bytes: common.body.clone(),
-                content: redirect::Content::Parts,
+                content: redirect::BodyContent::Parts,
                 kind: Some(format!("{}; boundary={}", common.kind, form::BOUNDARY)),
                 is_endless: false,
             },

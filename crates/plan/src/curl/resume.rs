@@ -1,5 +1,6 @@
 //! `-C`: from where on a file is asked for, or sent.
 
+use crate::body_bytes::BodyBytes;
 use crate::PlanError;
 use crate::error::{CurlFault, at};
 use crate::redirect::{BodyContent, Field};
@@ -44,7 +45,7 @@ impl Resume {
     /// Cuts the body as curl does, and says what field tells of it. `is_endless`: nobody knows its length beforehand.
     pub(super) fn cut(
         self,
-        body: &mut Vec<u8>,
+        body: &mut BodyBytes,
         content: BodyContent,
         is_endless: bool,
         line: usize,
@@ -66,11 +67,15 @@ impl Resume {
                 return Err(at(line, CurlFault::Resumed { from, length }));
             }
             (BodyContent::Data, _) => {
-                body.truncate(body.len() - skipped);
+                let mut bytes = std::mem::take(body).into_vec();
+                bytes.truncate(bytes.len() - skipped);
+                *body = bytes.into();
                 length - from
             }
             _ => {
-                drop(body.drain(..skipped));
+                let mut bytes = std::mem::take(body).into_vec();
+                drop(bytes.drain(..skipped));
+                *body = bytes.into();
                 length - from
             }
         };
@@ -98,20 +103,20 @@ mod tests {
             (Resume::Behind(4), file(), BodyContent::Parts, false, b"0123456789", ""),
             (Resume::Behind(4), Vec::new(), BodyContent::None, false, b"", ""),
         ] {
-            let mut cut = body;
+            let mut cut = BodyBytes::from(body);
             let field = resume.cut(&mut cut, content, is_endless, 0).expect("it is cut");
             let Some(Field::Resumed { whole: said, .. }) = field else { panic!("{resume:?} {content:?}") };
-            assert_eq!((cut.as_slice(), said.as_str()), (left, whole), "{resume:?} {content:?}");
+            assert_eq!((&cut[..], said.as_str()), (left, whole), "{resume:?} {content:?}");
         }
         for (resume, content) in
             [(Resume::No, BodyContent::File), (Resume::AtEnd, BodyContent::Data), (Resume::AtEnd, BodyContent::None)]
         {
-            let mut body = file();
+            let mut body = BodyBytes::from(file());
             assert_eq!(resume.cut(&mut body, content, false, 0), Ok(None), "{resume:?} {content:?}");
-            assert_eq!(body, file());
+            assert_eq!(body[..], file()[..]);
         }
         for (from, content) in [(10, BodyContent::File), (11, BodyContent::Data), (u64::MAX, BodyContent::File)] {
-            let error = Resume::Behind(from).cut(&mut file(), content, false, 3).expect_err("nothing is left");
+            let error = Resume::Behind(from).cut(&mut file().into(), content, false, 3).expect_err("nothing is left");
             assert!(error.to_string().contains(&format!("-C {from}")), "{error}");
         }
     }

@@ -30,7 +30,7 @@ pub fn nothing_measured(run: &Run, language: Language) -> String {
     }
     if dropped > 0 && run.tally.failed == 0 {
         let (said, were) = (counted(started, "start"), is_of(dropped, "was", "were"));
-        let (address, started, dropped) = (say::place(run), count(started), count(dropped));
+        let (address, started, dropped) = (messages::place(run), count(started), count(dropped));
         return language.pick(
             format!("nothing was measured: no connection to {address} was established, and {dropped} of {said} {were} dropped after --max-lateness; check whether the server accepts connections, or raise --max-lateness"),
             format!("没有测到任何数据：未能与 {address} 建立连接，{started} 个请求中有 {dropped} 个超过 --max-lateness 而放弃；请检查服务端是否接受连接，或增大 --max-lateness"),
@@ -46,7 +46,7 @@ pub fn nothing_measured(run: &Run, language: Language) -> String {
     }
     let tried = run.tally.connections_tried().max(run.tally.attempts());
     let (said, tried) = (counted(tried, "connection"), count(tried));
-    let address = say::place(run);
+    let address = messages::place(run);
     match most {
         Some(failure) => {
             let name = messages::failure_in_brackets(failure, language);
