@@ -117,7 +117,7 @@ impl Page {
                 self.ask("/api/runs", Some(&json!({"words": rest, "lang": lang})))?
             }
             _ => {
-                let known = WORDS.join(", ");
+                let known = WORDS.join(self.language.pick(", ", "、"));
                 return Err(Wrong::Words(self.language.pick(
                     format!("ctl '{}' means nothing; it knows: {known}", words.join(" ")),
                     format!("ctl 不认识 '{}'；可用：{known}", words.join(" ")),
@@ -157,7 +157,10 @@ impl Page {
             let (base, error) = (&self.base[..url::Position::BeforePath], error.to_string());
             Wrong::Unreached(self.language.pick(
                 format!("no page answers at {base}: {error}; start a run with --web, or name its link with --page"),
-                format!("{base} 没有页面响应：{error}；请用 --web 启动压测，或用 --page 指定链接"),
+                report::in_chinese(&format!(
+                    "{base} 没有页面响应：{}；请用 --web 启动压测，或用 --page 指定链接",
+                    error.trim_start_matches("io: ")
+                )),
             ))
         })
     }

@@ -91,7 +91,7 @@ fn of_checks(run: &Run, language: Language) -> String {
     let flags: Vec<&str> = flags.iter().filter(|(_, is_used)| *is_used).map(|(flag, _)| *flag).collect();
     language.pick(
         format!("the answers do not meet {}; see them with --show-failures", flags.join(" and ")),
-        format!("响应不符合 {} 的要求；可用 --show-failures 查看", flags.join(" 和 ")),
+        format!("断言失败：响应不符合 {}；可用 --show-failures 查看", flags.join(" 和 ")),
     )
 }
 
@@ -113,7 +113,7 @@ fn remedy(status: u16, has_body: bool, language: Language) -> &'static str {
         500.. => ("look into the log of the server", "请查看服务端日志"),
         _ => (
             "if it is a success here, say so with --expect-status (in a file: expect: {status: ...})",
-            "如果这就是期望的结果，请用 --expect-status 说明（文件中为 expect: {status: ...}）",
+            "如果这就是预期的结果，请用 --expect-status 说明（文件中为 expect: {status: ...}）",
         ),
     };
     language.pick(english, chinese)

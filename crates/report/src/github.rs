@@ -45,7 +45,11 @@ pub fn github_page(run: &Run, language: Language) -> String {
     if !counts.failures.is_empty() {
         out.push_str(&format!("\n| {} | |\n|---|---:|\n", language.pick("Failure", "失败原因")));
         for failure in counts.failures.iter().take(FAILURES_MAX) {
-            out.push_str(&format!("| {} | {} |\n", text(&say::failure_name(failure.failure)), count(failure.count)));
+            out.push_str(&format!(
+                "| {} | {} |\n",
+                text(&say::failure_called(failure.failure, language)),
+                count(failure.count)
+            ));
         }
     }
     out.push('\n');

@@ -287,13 +287,13 @@ fn what_makes_no_sense_is_refused_before_anything_is_sent() {
     let talk = url.replace("http", "ws");
     let cases: [(&[&str], &str, &str); 22] = [
         (&["find-max"], "is missing", "缺少"),
-        (&["find-max", "--goal", "mean(wait) < 1s", url], "is no goal", "不能作为目标"),
+        (&["find-max", "--goal", "mean(wait) < 1s", url], "is no goal", "不能作为达标条件"),
         (&["find-max", "--goal", "p99(wait < 1s", url], "parenthesis", "括号"),
         (&["find-max", "--goal", "p99 < 1s, abort", url], "leave 'abort' out", "去掉 abort"),
         (&["find-max", "--budget", "1s", url], "--budget", "--budget"),
-        (&["find-max", "--trials", "0", url], "--trials wants a whole number", "--trials 需要"),
-        (&["find-max", "-z", "5s", url], "--duration is for a single run", "--duration 仅用于单次运行"),
-        (&["find-max", "-q", "5", url], "--rate is for a single run", "--rate 仅用于单次运行"),
+        (&["find-max", "--trials", "0", url], "--trials wants a whole number", "--trials 的值"),
+        (&["find-max", "-z", "5s", url], "--duration is for a single run", "--duration 仅用于单次压测"),
+        (&["find-max", "-q", "5", url], "--rate is for a single run", "--rate 仅用于单次压测"),
         (&["find-max", "--on", "users", "-c", "5", url], "--most sets", "--most"),
         (&["find-max", "--from", "9", "--most", "8", url], "--from 9 is above", "--from 9 大于"),
         (&["find-max", "--on", "users", "hold", &talk], "--on is for loads", "--on 仅用于压测"),
@@ -310,7 +310,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_sent() {
         (
             &["sweep", "--vary", "connections=1,2", "--debug", url],
             "--debug is for a single run",
-            "--debug 仅用于单次运行",
+            "--debug 仅用于单次压测",
         ),
     ];
     for (words, english, chinese) in cases {
@@ -439,7 +439,7 @@ fn a_page_shows_the_search() {
     follows("find-max", &value);
     let run = paged.get("/api/run");
     assert_eq!(run["whole"], "find-max", "{run}");
-    for (language, says) in [("en", "Trials"), ("zh", "各次测试")] {
+    for (language, says) in [("en", "Trials"), ("zh", "各次试压")] {
         let (status, part) = paged.text(&format!("/api/search.html?lang={language}"));
         assert!(status == 200 && part.contains(says) && !part.contains("<i>"), "{part}");
         // One more trial may have been made since it was asked for.

@@ -481,7 +481,7 @@ fn what_workers_cannot_do() {
     let log = folder.path("log.csv");
     let cases: [(&[&str], &str, &str); 9] = [
         (&["--standby", "--workers", "2", &server.url], "--standby needs --cluster", "--standby 需要 --cluster"),
-        (&["find-max", "--standby", &server.url], "for a single run", "仅用于单次运行"),
+        (&["find-max", "--standby", &server.url], "for a single run", "仅用于单次压测"),
         (&["--workers", "2", "-n", "5", "--log", &log, &server.url], "--log cannot be divided", "--log 无法分配"),
         (&["--workers", "0", &server.url], "--workers", "--workers"),
         (&["--min-workers", "1", &server.url], "--min-workers needs --workers", "--min-workers 需要"),
