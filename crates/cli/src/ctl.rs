@@ -11,7 +11,7 @@ use url::Url;
 use crate::args::CtlArgs;
 use crate::exit::Exit;
 use crate::output::{self, Wrote};
-use crate::{usage, watching};
+use crate::{dashboards, usage};
 
 /// Where pages are, unless somebody says otherwise.
 const LINK: &str = "http://127.0.0.1:8089/";
@@ -79,7 +79,7 @@ impl Page {
             )));
         };
         let of_link = base.fragment().and_then(|rest| rest.strip_prefix("token=")).map(str::to_owned);
-        let token = of_link.or_else(|| std::env::var(watching::TOKEN).ok()).unwrap_or_default();
+        let token = of_link.or_else(|| std::env::var(dashboards::TOKEN).ok()).unwrap_or_default();
         let config = Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
@@ -99,7 +99,7 @@ impl Page {
                 "--over 用于 rate 和 users，--at-once 用于 stop".to_owned(),
             )));
         }
-        let answer = match words[..] {
+        let response = match words[..] {
             ["run"] => self.ask("/api/run", None)?,
             ["charts"] => self.ask("/api/run/charts", None)?,
             ["report"] => self.ask("/api/run/report.json", None)?,
@@ -124,7 +124,7 @@ impl Page {
                 )));
             }
         };
-        self.print(&format!("{answer:#}\n"))
+        self.print(&format!("{response:#}\n"))
     }
 
     fn print(&self, text: &str) -> Result<(), Wrong> {
@@ -166,9 +166,9 @@ impl Page {
     }
 
     fn ask(&self, path: &str, body: Option<&Value>) -> Result<Value, Wrong> {
-        let mut answer = self.send(path, body)?;
-        let is_good = answer.status().is_success();
-        let text = answer.body_mut().read_to_string().unwrap_or_default();
+        let mut response = self.send(path, body)?;
+        let is_good = response.status().is_success();
+        let text = response.body_mut().read_to_string().unwrap_or_default();
         let value: Option<Value> = serde_json::from_str(&text).ok();
         match value {
             Some(value) if is_good => Ok(value),
@@ -185,19 +185,19 @@ impl Page {
 
     /// One event in each line, until there are no more: `{"event": "interval", "data": {...}}`.
     fn events(&self) -> Result<(), Wrong> {
-        let answer = self.send("/api/events", None)?;
-        if !answer.status().is_success() {
+        let response = self.send("/api/events", None)?;
+        if !response.status().is_success() {
             return self.ask("/api/events", None).map(drop);
         }
         let mut kind = String::new();
-        for line in BufReader::new(answer.into_body().into_reader()).lines().map_while(Result::ok) {
+        for line in BufReader::new(response.into_body().into_reader()).lines().map_while(Result::ok) {
             if let Some(name) = line.strip_prefix("event: ") {
                 name.clone_into(&mut kind);
             }
             let data = line.strip_prefix("data: ").and_then(|data| serde_json::from_str::<Value>(data).ok());
             let Some(data) = data else { continue };
-            let told = json!({"event": kind, "data": data});
-            if output::write_stdout(&format!("{told}\n"), self.language) != Wrote::All {
+            let reported = json!({"event": kind, "data": data});
+            if output::write_stdout(&format!("{reported}\n"), self.language) != Wrote::All {
                 return Ok(());
             }
             if kind == "leaving" {

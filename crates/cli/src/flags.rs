@@ -2,11 +2,11 @@
 //!
 //! A flag is a row in one of the files below; its position there is its position in the help.
 
-mod answers;
 mod bus;
 mod connections;
 mod load;
 mod request;
+mod responses;
 mod run;
 mod search;
 mod serve;
@@ -195,7 +195,7 @@ pub(crate) enum Group {
     Load,
     Server,
     Request,
-    Answers,
+    Checks,
     Connections,
     Http,
     Tls,
@@ -214,7 +214,7 @@ impl Group {
             Self::Load => ("Load", "负载"),
             Self::Server => ("Server", "被测服务"),
             Self::Request => ("Request", "请求"),
-            Self::Answers => ("Answers", "断言与阈值"),
+            Self::Checks => ("Answers", "断言与阈值"),
             Self::Connections => ("Connections and routing", "连接与路由"),
             Self::Http => ("HTTP version", "HTTP 版本"),
             Self::Tls => ("TLS", "TLS"),
@@ -239,12 +239,12 @@ const TABLE: &[(Group, &[Row])] = &[
     (Group::Server, bus::ROWS),
     (Group::Load, bus::SIM),
     (Group::Request, request::ROWS),
-    (Group::Answers, answers::ROWS),
+    (Group::Checks, responses::ROWS),
     (Group::Connections, connections::ROWS),
     (Group::Http, request::HTTP),
     (Group::Tls, connections::TLS),
     (Group::Talk, connections::TALK),
-    (Group::Grpc, answers::GRPC),
+    (Group::Grpc, responses::GRPC),
     (Group::Curl, load::CURL),
     (Group::Output, run::VIEW),
     (Group::Generator, run::ENGINE),

@@ -10,8 +10,8 @@ use wire::tls::ServerConfig;
 
 use crate::args::ServeArgs;
 use crate::exit::Exit;
-use crate::listen::read_address;
-use crate::{load, output, signals, usage};
+use crate::parse_addr::read_address;
+use crate::{output, run_url, signals, usage};
 
 const LISTEN_DEFAULT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
 
@@ -28,7 +28,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Exit {
             return Exit::Usage;
         }
     };
-    let read = load::threads(args.threads.as_deref()).and_then(|threads| Ok((threads, behavior(args)?)));
+    let read = run_url::threads(args.threads.as_deref()).and_then(|threads| Ok((threads, behavior(args)?)));
     let (threads, behavior) = match read {
         Ok(read) => read,
         Err(error) => {

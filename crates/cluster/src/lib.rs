@@ -11,22 +11,22 @@ extern crate claims;
 pub mod books;
 pub mod broker;
 pub mod bus;
-pub mod carried;
 #[cfg(feature = "nats")]
-pub mod crowd;
+pub mod bus_benchmark;
+pub mod coordinator;
 pub mod deal;
-pub mod hand;
+pub mod encoding;
+pub mod journal;
 pub mod leader;
 pub mod local;
 #[cfg(feature = "nats")]
 pub mod nats;
 mod pace;
-pub mod ring;
+pub mod protocol;
 #[cfg(test)]
 mod sim;
-pub mod team;
-pub mod words;
 pub mod worker;
+pub mod worker_runtime;
 
-pub use leader::{Leader, OnLoss, RunOrder, Setting, Told};
+pub use leader::{Leader, LeaderUpdate, OnLoss, RunOrder, Setting};
 pub use worker::{Act, PartOf, Worker};

@@ -9,16 +9,16 @@ extern crate claims;
 
 pub mod change;
 pub mod closed;
-mod levels;
 pub mod open;
 mod random;
 mod slots;
 mod time;
+mod user_profile;
 
-pub use levels::{LevelRest, LevelStage, Levels};
 pub use random::Random;
-pub use slots::{Lost, SLOT_COUNT, Segment};
+pub use slots::{RevokedSlots, SLOT_COUNT, Segment};
 pub use time::Nanos;
+pub use user_profile::{LevelRest, LevelStage, UserProfile};
 
 #[cfg(test)]
 mod tests;

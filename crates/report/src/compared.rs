@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::Language;
 use crate::format::{Align, pad, rate, time};
-use crate::past::{in_percent, plain_text};
+use crate::history::{in_percent, plain_text};
 
 /// Grows with every change that a reader could stumble over.
 const VERSION: u32 = 2;
@@ -100,10 +100,12 @@ pub fn comparison_table(comparison: &Comparison, names: [&[String]; 2], language
         let name = name_of(one.figure, comparison.is_hold, language).to_owned();
         text.push_str(&row([name, before, after, change_of(one)], &judged(one, language)));
     }
-    for (names, _) in names.iter().zip(comparison.is_spoiled).filter(|(_, is_spoiled)| *is_spoiled) {
+    for (names, _) in names.iter().zip(comparison.is_unreliable).filter(|(_, is_unreliable)| *is_unreliable) {
         let name = plain_text(&names.join(", "));
         text.push_str(&language.pick(
-            format!("! {name} is SPOILED: its figures reflect the machine that made the load as much as the target\n"),
+            format!(
+                "! {name} is UNRELIABLE: its figures reflect the machine that made the load as much as the target\n"
+            ),
             format!("! {name} 的结果不可靠：既反映被测服务，也反映压测机自身\n"),
         ));
     }
@@ -151,7 +153,7 @@ pub fn comparison_json(comparison: &Comparison, names: [&[String]; 2], fail_if: 
         "is_same_target": comparison.is_same_target(),
         "is_same_plan": comparison.is_same_plan(),
         "intervals": comparison.intervals,
-        "is_spoiled": comparison.is_spoiled,
+        "is_unreliable": comparison.is_unreliable,
         "is_uneven": comparison.is_uneven,
         "differences": comparison.differences.iter().map(one).collect::<Vec<_>>(),
         "fail_if": fail_if.iter().map(ruled).collect::<Vec<_>>(),

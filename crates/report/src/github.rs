@@ -5,7 +5,7 @@ use figures::{Held, Run, Times};
 use crate::format::{count, percent, rate, time};
 use crate::held::verdicts;
 use crate::verdict::{threshold_line, verdict};
-use crate::{Language, say};
+use crate::{Language, messages};
 
 /// Failures that the page names.
 const FAILURES_MAX: usize = 10;
@@ -47,7 +47,7 @@ pub fn github_page(run: &Run, language: Language) -> String {
         for failure in counts.failures.iter().take(FAILURES_MAX) {
             out.push_str(&format!(
                 "| {} | {} |\n",
-                text(&say::failure_called(failure.failure, language)),
+                text(&messages::failure_called(failure.failure, language)),
                 count(failure.count)
             ));
         }

@@ -24,7 +24,7 @@ impl Aim {
     pub fn of_load(plan: &plan::Plan) -> Self {
         let of = |scenario: &Scenario| match &scenario.load {
             Load::Closed { requests, duration, .. } => {
-                let of_each = scenario.iterations_each.filter(|_| duration.is_none());
+                let of_each = scenario.iterations_per_user.filter(|_| duration.is_none());
                 let requests = requests.or(of_each.map(|each| each.saturating_mul(scenario.users())));
                 (requests, duration.map(|span| scenario.begin + span))
             }

@@ -335,8 +335,8 @@ impl Writer<'_> {
         }
         self.note(
             8,
-            "take: {id: json $.id}            # then ${id} in any later step",
-            "take: {id: json $.id}            # 之后的步骤可用 ${id}",
+            "extract: {id: json $.id}            # then ${id} in any later step",
+            "extract: {id: json $.id}            # 之后的步骤可用 ${id}",
         );
         self.line(8, "expect: {status: 200-399}");
     }

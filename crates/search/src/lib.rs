@@ -9,22 +9,22 @@
 extern crate claims;
 
 pub mod capacity;
-mod found;
+mod find_max_result;
 mod grid;
 mod judge;
-mod law;
 mod own;
 mod search;
 mod statistics;
-pub mod swept;
+pub mod sweep_result;
 mod tally;
 mod trial;
+mod usl;
 
-pub use found::{Ended, Found, Noise, Ran, Slower, Stalls, Unknown};
+pub use find_max_result::{Ended, Noise, Ran, SearchResult, Slower, Stalls, Unknown};
 pub use grid::{CELLS_MAX, Cell, Grid, GridError, REPEAT_MAX, Vary};
 pub use judge::{Go, Judge};
-pub use law::{Law, POINTS_MIN};
 pub use own::{Ending, Mark, Own, Piece};
 pub use search::{Search, Settings, Step, WIDTH};
 pub use tally::{Backlog, Bin, Moments, Tally};
-pub use trial::{Class, Fault, Order, Outcome, Purpose, Trial};
+pub use trial::{Class, Fault, Outcome, Purpose, Trial, TrialOrder};
+pub use usl::{POINTS_MIN, Usl};

@@ -8,12 +8,12 @@
 extern crate claims;
 
 mod api;
+mod auth;
+mod commands;
 mod error;
-mod guard;
 mod hub;
-mod orders;
 mod run;
-mod steer;
+mod run_requests;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -28,8 +28,8 @@ use listener::{Bounded, Bounds, WhenFull};
 
 pub use error::Fault;
 pub use hub::Hub;
-pub use orders::{Answer, Order};
 pub use run::Began;
+pub use run_requests::{Order, Reply};
 pub use token::{new_token, token_fault};
 
 /// A browser has up to six connections, and a page keeps one; those that nobody vouches for make room for others.
@@ -87,7 +87,7 @@ impl Site {
         let thread = std::thread::Builder::new().name("web".to_owned()).spawn(move || {
             runtime.block_on(async move {
                 let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
-                let service = router.into_make_service_with_connect_info::<guard::Who>();
+                let service = router.into_make_service_with_connect_info::<auth::Who>();
                 tokio::select! {
                     // It ends with the program only.
                     _ = axum::serve(Bounded::new(listener, bounds), service) => {}

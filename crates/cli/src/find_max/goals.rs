@@ -1,6 +1,6 @@
 //! What a load must meet.
 
-use metrics::{Lost, Snapshot, Threshold};
+use metrics::{GoalMisses, Snapshot, Threshold};
 use plan::Plan;
 use report::Language;
 
@@ -58,7 +58,12 @@ impl Goals {
     }
 
     /// What was lost, goal by goal. `of`: what was seen of each scenario.
-    pub(super) fn lost<'a>(&self, plan: &Plan, seen: &'a Snapshot, of: impl Fn(usize) -> &'a Snapshot) -> Vec<Lost> {
+    pub(super) fn lost<'a>(
+        &self,
+        plan: &Plan,
+        seen: &'a Snapshot,
+        of: impl Fn(usize) -> &'a Snapshot,
+    ) -> Vec<GoalMisses> {
         let lost = |goal: &Threshold| match &goal.of {
             None => goal.lost(seen),
             Some(name) => goal.lost(&figures::seen_of_part(plan, name, &of)),

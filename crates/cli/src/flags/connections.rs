@@ -20,7 +20,7 @@ pub(super) const ROWS: &[Row] = &[
         "Local addresses to connect from, in turn: 10.0.0.2-10.0.0.9,10.0.1.0/24, or auto [default: the kernel chooses; to 127.0.0.1 as many as needed]",
         "轮流使用的本机源地址：10.0.0.2-10.0.0.9,10.0.1.0/24 或 auto [默认：由内核选择；目标为 127.0.0.1 时按需增加]",
     ),
-    flag("to", Kind::Text("ADDRESSES"), modes::PLACED).help(
+    flag("connect-addresses", Kind::Text("ADDRESSES"), modes::PLACED).help(
         "Addresses to connect to, in turn, instead of the host of the URL: 10.0.0.1:8001-8016,:8080",
         "轮流连接的地址和端口，代替 URL 中的主机：10.0.0.1:8001-8016,:8080",
     ),
@@ -85,7 +85,7 @@ pub(super) const TALK: &[Row] = &[
         "TCP: an answer begins with its length, a number of 1, 2, 4 or 8 bytes; 2le, 4le, 8le for little-endian",
         "TCP：响应以 1、2、4 或 8 字节的长度开头；2le、4le、8le 为小端",
     ),
-    flag("no-answer", Kind::Switch, modes::LOADS).help("Expect no answer", "不等待响应（只发送）"),
+    flag("no-response", Kind::Switch, modes::LOADS).help("Expect no answer", "不等待响应（只发送）"),
     flag("ws-type", Kind::Text("TYPE"), modes::LOADS).help(
         "WebSocket: send messages as text, binary or ping [default: text if -d is text; ping without -d]",
         "WebSocket：以 text、binary 或 ping 发送消息 [默认：-d 为文本时 text；没有 -d 时 ping]",

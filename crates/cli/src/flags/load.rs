@@ -113,11 +113,11 @@ pub(super) const ROWS: &[Row] = &[
         "Time to wait at the end for requests in flight [default: 5s]",
         "结束时等待在途请求的时间 [默认：5s]",
     ),
-    flag("i-may-load", Kind::List("HOST"), modes::LOADS).help(
+    flag("allow-host", Kind::List("HOST"), modes::LOADS).help(
         "Public host that you may load; repeatable; needed above 100 requests per second or 50 connections, and for any closed load",
         "已获授权压测的公网主机，可重复；对公网主机超过每秒 100 个请求或 50 个连接时需要，固定并发压测（-c）时也需要",
     ),
-    flag("persist", Kind::Switch, modes::RUN).help(
+    flag("no-abort-on-failures", Kind::Switch, modes::RUN).help(
         "Go on when hardly anything succeeds [default: stop after 30s with 95% failures]",
         "几乎全部失败时也不停止 [默认：连续 30s 失败率达到 95% 即停止]",
     ),

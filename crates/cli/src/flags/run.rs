@@ -35,9 +35,9 @@ pub(super) const ENGINE: &[Row] = &[
         "With --cluster: lead nothing, and take this load over when whoever leads it on the bus is gone",
         "与 --cluster 一起使用：作为备用主控待命，主控进程消失时接管",
     ),
-    flag("ring", Kind::Text("DIR"), modes::PINNED).help(
-        "Where what is told on a bus is kept on this machine too, for onrush import: up to 64 MiB for each run, the last 8 of a name; none for nowhere [default: ~/.local/share/onrush/rings]",
-        "本地留存目录：总线上传送的数据在本机另存一份，供 onrush import 还原：每次压测最多 64 MiB，同名目录保留最近 8 个；none 表示不保存 [默认：~/.local/share/onrush/rings]",
+    flag("journal", Kind::Text("DIR"), modes::PINNED).help(
+        "Where what is told on a bus is kept on this machine too, for onrush recover: up to 64 MiB for each run, the last 8 of a name; none for nowhere [default: ~/.local/share/onrush/rings]",
+        "本地留存目录：总线上传送的数据在本机另存一份，供 onrush recover 还原：每次压测最多 64 MiB，同名目录保留最近 8 个；none 表示不保存 [默认：~/.local/share/onrush/rings]",
     ),
     flag("join", Kind::Text("BUS"), modes::WORKER)
         .common()
@@ -45,7 +45,7 @@ pub(super) const ENGINE: &[Row] = &[
     flag("name", Kind::Text("NAME"), modes::WORKER)
         .common()
         .help("What it is called in reports [default: host and process]", "在报告中的名称 [默认：主机名和进程号]"),
-    flag("allow", Kind::List("HOST"), modes::WORKER).common().help(
+    flag("allow-host", Kind::List("HOST"), modes::WORKER).common().help(
         "A host or address that it may load, any for all; repeatable [default: this machine and private networks]",
         "允许压测的主机或地址，any 表示不限；可重复 [默认：本机和私有网络]",
     ),

@@ -12,7 +12,7 @@ pub(super) const ROWS: &[Row] = &[
         "What the load must meet, as a percentile or a share; repeatable [default: 'p99(response_time) < 500ms', and 'failed / done < 1%' unless a goal names failures]",
         "达标条件（SLO），为百分位或比例，可重复 [默认：'p99(response_time) < 500ms'；没有关于失败的条件时另加 'failed / done < 1%']",
     ),
-    flag("on", Kind::Choice("WHAT", &["rate", "users"]), modes::FIND_MAX).common().help(
+    flag("vary", Kind::Choice("WHAT", &["rate", "users"]), modes::FIND_MAX).common().help(
         "What to vary: rate or users [default: rate; users for a file of closed loads]",
         "要改变的量：rate（速率）或 users（用户数）[默认：rate；场景文件全为固定用户数时为 users]",
     ),
@@ -24,11 +24,11 @@ pub(super) const ROWS: &[Row] = &[
         "End the search after this many trials, with what was found by then",
         "试压次数的上限；用完后结束搜索，并给出当时的结果",
     ),
-    flag("from", Kind::Number("LOAD"), modes::FIND_MAX).help(
+    flag("start", Kind::Number("LOAD"), modes::FIND_MAX).help(
         "The first load: a rate, or a number of users or connections [default: 10/s, 1 user, 100 connections]",
         "起始负载：速率、用户数或连接数 [默认：10/s、1 个用户、100 个连接]",
     ),
-    flag("most", Kind::Number("LOAD"), modes::FIND_MAX).help(
+    flag("max", Kind::Number("LOAD"), modes::FIND_MAX).help(
         "The largest load to try [default: 1000000/s, 10000 users, 1000000 connections]",
         "尝试的最大负载 [默认：1000000/s、10000 个用户、1000000 个连接]",
     ),
@@ -49,14 +49,14 @@ pub(super) const ROWS: &[Row] = &[
 pub(super) const CAPACITY: &[Row] = &[
     flag("page-views", Kind::Number("N"), modes::CAPACITY)
         .common()
-        .help("Page views in the time of --of-a-day, like 30M", "在 --of-a-day 时间内的页面浏览量（PV），如 30M"),
-    flag("per-view", Kind::Number("N"), modes::CAPACITY)
+        .help("Page views in the time of --period, like 30M", "在 --period 时间内的页面浏览量（PV），如 30M"),
+    flag("requests-per-view", Kind::Number("N"), modes::CAPACITY)
         .help("Requests that a page view makes [default: 1]", "每次浏览产生的请求数 [默认：1]"),
-    flag("share", Kind::Text("SHARE:TIME"), modes::CAPACITY).common().help(
+    flag("peak", Kind::Text("SHARE:TIME"), modes::CAPACITY).common().help(
         "How views bunch: this share of them comes in this share of the time [default: 80%:20%]",
         "浏览的集中程度：这一比例的浏览发生在这一比例的时间内 [默认：80%:20%]",
     ),
-    flag("of-a-day", Kind::Number("TIME"), modes::CAPACITY)
+    flag("period", Kind::Number("TIME"), modes::CAPACITY)
         .common()
         .help("The time in which the views come [default: 24h]", "这些浏览所在的时间范围 [默认：24h]"),
     flag("rate", Kind::Number("RATE"), modes::CAPACITY)
@@ -69,7 +69,7 @@ pub(super) const CAPACITY: &[Row] = &[
         "Take what one machine takes from the JSON report of a find-max, or from its folder",
         "从 find-max 的 JSON 报告或其目录读取单机可承受的速率",
     ),
-    flag("load", Kind::Text("SHARE"), modes::CAPACITY).help(
+    flag("max-utilization", Kind::Text("SHARE"), modes::CAPACITY).help(
         "How busy a machine may be: as many machines as that needs are told too [default: 75%]",
         "每台机器允许的负载比例；同时给出所需的机器数 [默认：75%]",
     ),
@@ -82,12 +82,12 @@ pub(super) const CAPACITY: &[Row] = &[
     flag("think", Kind::Number("TIME"), modes::CAPACITY)
         .help("Mean think time between two requests of a user, like 5s", "同一用户两次请求之间的平均思考时间，如 5s"),
     flag("cores", Kind::Number("N"), modes::CAPACITY).help(
-        "Cores of a machine; with --wait and --compute: how many threads",
-        "单机 CPU 核数；配合 --wait 和 --compute 求线程数",
+        "Cores of a machine; with --wait-time and --cpu-time: how many threads",
+        "单机 CPU 核数；配合 --wait-time 和 --cpu-time 求线程数",
     ),
-    flag("wait", Kind::Number("TIME"), modes::CAPACITY)
+    flag("wait-time", Kind::Number("TIME"), modes::CAPACITY)
         .help("How long a request waits for others, like 90ms", "一个请求等待其他服务的时间，如 90ms"),
-    flag("compute", Kind::Number("TIME"), modes::CAPACITY)
+    flag("cpu-time", Kind::Number("TIME"), modes::CAPACITY)
         .help("How long a request computes, like 10ms", "一个请求占用 CPU 的时间，如 10ms"),
     flag("response-bytes", Kind::Number("BYTES"), modes::CAPACITY)
         .help("Bytes of an answer with its headers, like 20KiB", "一个响应（含响应头）的字节数，如 20KiB"),

@@ -122,7 +122,7 @@ pub(crate) fn usage(command: &str) -> Text {
         "check" => ("onrush check [flags] FILE...", "onrush check [参数] FILE..."),
         "worker" => ("onrush worker --join BUS [flags]", "onrush worker --join 总线 [参数]"),
         "bus" => ("onrush bus [flags]", "onrush bus [参数]"),
-        "import" => ("onrush import [flags] RING...", "onrush import [参数] RING..."),
+        "import" => ("onrush recover [flags] RING...", "onrush recover [参数] RING..."),
         "sim" => ("onrush sim cluster [flags]", "onrush sim cluster [参数]"),
         "selftest" => ("onrush selftest [flags]", "onrush selftest [参数]"),
         "grpc" => (
@@ -151,7 +151,7 @@ const BUS: &[Example] = &[(
     "在 4222 端口启动总线，并打印其他机器要用的命令",
 )];
 const IMPORT: &[Example] = &[(
-    "onrush import --html report.html rings/*",
+    "onrush recover --html report.html rings/*",
     "the report of a run, from the rings of its workers",
     "用各工作进程的本地留存生成一次压测的报告",
 )];
@@ -194,7 +194,11 @@ pub(crate) fn examples(command: &str) -> &'static [Example] {
                 "in a minute, with wider bounds",
                 "一分钟，上下界更宽",
             ),
-            ("onrush find-max --on users shop.yaml", "the most users of a scenario file", "场景文件可承受的最多用户数"),
+            (
+                "onrush find-max --vary users shop.yaml",
+                "the most users of a scenario file",
+                "场景文件可承受的最多用户数",
+            ),
             ("onrush find-max hold ws://127.0.0.1:8080/", "the most connections", "最多连接数"),
         ],
         "sweep" => &[

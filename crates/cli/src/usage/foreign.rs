@@ -179,7 +179,7 @@ impl Meant {
 mod tests {
     use std::collections::BTreeSet;
 
-    use plan::{distance, nearest};
+    use plan::{did_you_mean, distance};
 
     use super::*;
     use crate::flags::{Mode, rows};
@@ -222,7 +222,7 @@ mod tests {
             ("a", None),
             ("myhost", None),
         ] {
-            assert_eq!(nearest(word, commands), meant, "{word}");
+            assert_eq!(did_you_mean(word, commands), meant, "{word}");
         }
     }
 }

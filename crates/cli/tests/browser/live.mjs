@@ -113,7 +113,7 @@ async function start(page, second, target) {
   await fill(page, "#url-form [name=rate]", "5/s");
   await fill(page, "#url-form [name=duration]", "1s");
   await send(page, "#url-form");
-  await isTold(page, "--i-may-load");
+  await isTold(page, "--allow-host");
 
   await fill(page, "#url-form [name=url]", target);
   await fill(page, "#url-form [name=rate]", "500/s");

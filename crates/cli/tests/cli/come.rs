@@ -274,7 +274,7 @@ fn checks_look_at_what_came() {
 
 #[test]
 fn secrets_are_shown_to_nobody_unasked() {
-    let recorder = Recorder::start("unasked");
+    let recorder = Recorder::start("unsolicited_messages");
     let file = recorder.folder.join("commands.txt");
     let url = format!("http://user:secretone@127.0.0.1:{}/gzip", recorder.port);
     let command = format!(

@@ -58,12 +58,12 @@ fn look_at(address: &str, path: &str) -> Option<Value> {
     write!(stream, "GET {path} HTTP/1.0\r\nHost: x\r\n\r\n").ok()?;
     let mut bytes = Vec::new();
     let _ = stream.read_to_end(&mut bytes);
-    let answer = String::from_utf8(bytes).expect("text");
-    if answer.is_empty() {
+    let response = String::from_utf8(bytes).expect("text");
+    if response.is_empty() {
         return None;
     }
-    let body = answer.split_once("\r\n\r\n").expect("a head").1;
-    Some(serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}")))
+    let body = response.split_once("\r\n\r\n").expect("a head").1;
+    Some(serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {response}")))
 }
 
 /// What a server counted of WebSocket and TCP: `open`, `messages`, `pushed`.
@@ -152,21 +152,21 @@ fn loads_of_websocket_and_tcp_are_exact() {
         (&tcp, vec!["-d", "a line\n", "--until", "\\n"]),
         (&tcp, vec!["-d", "hex:000568656c6c6f", "--length-prefix", "2"]),
         (&tcp, vec!["--data-bytes", "70000", "--read-bytes", "70000"]),
-        (&tcp, vec!["-d", "nobody answers", "--no-answer", "--no-keepalive"]),
+        (&tcp, vec!["-d", "nobody answers", "--no-response", "--no-keepalive"]),
         (&theirs, vec!["-d", "@/proc/sys/kernel/ostype", "--expect-body", "Linux"]),
         (&theirs, vec!["--ws-deflate", "--subprotocol", "chat", "--data-bytes", "100000"]),
     ];
     for driver in ["uring", "poll"] {
         for (url, words) in &cases {
             let common = ["--driver", driver, "-c", "7", "-n", "210", "--output", "json"];
-            let heard = before(&peer);
+            let received = before(&peer);
             let run = output(&[&common, words.as_slice(), &[*url]].concat());
             let seen = report(&run);
             let requests = &seen["requests"];
             assert_eq!(run.status.code(), Some(0), "{driver} {url} {words:?}: {}", text(&run.stderr));
             assert_eq!([&requests["succeeded"], &requests["failed"]], [210, 0], "{driver} {url} {words:?}: {seen:#}");
             if *url == theirs {
-                assert_eq!(before(&peer) - heard, 210, "{words:?}");
+                assert_eq!(before(&peer) - received, 210, "{words:?}");
             }
         }
     }
@@ -385,7 +385,7 @@ fn stands_still(driver: &str) {
     let held = report(&run.output());
     let (messages, connections) = (&held["messages"], &held["connections"]);
     assert_eq!((&messages["unanswered"], &connections["lost"]), (&0.into(), &0.into()), "{held:#}");
-    assert_eq!((&held["is_spoiled"], &connections["closed"]), (&true.into(), &20.into()), "{held:#}");
+    assert_eq!((&held["is_unreliable"], &connections["closed"]), (&true.into(), &20.into()), "{held:#}");
     assert!(messages["late"].as_u64() >= Some(19 * 14), "{held:#}");
     let verdicts = held["verdicts"].to_string();
     assert!(

@@ -97,7 +97,7 @@ const WORDS: &[Case] = &[
     (&["hold", "-d", "10s", "ws://127.0.0.1:1/"], "--hold 10s", "--hold 10s"),
     (&["-H", "Host: a", "--host", "b", URL], "each gives the header", "两者都给出了该请求头"),
     (
-        &["--no-answer", "-d", "x", "--expect-body", "y", "tcp://127.0.0.1:1"],
+        &["--no-response", "-d", "x", "--expect-body", "y", "tcp://127.0.0.1:1"],
         "no answer is looked at",
         "没有响应可供断言",
     ),
@@ -153,7 +153,7 @@ const WORDS: &[Case] = &[
 ];
 
 #[test]
-fn words_in_the_wrong_place_are_asked_back() {
+fn words_in_the_wrong_place_are_requested_back() {
     for (words, english, chinese) in WORDS {
         check(&output(words), 2, english);
         check(&onrush(words).env("LANG", "zh_CN.UTF-8").output().expect("it starts"), 2, chinese);

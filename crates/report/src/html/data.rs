@@ -7,7 +7,7 @@ use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 
 use crate::Language;
-use crate::say::reason_called;
+use crate::messages::reason_called;
 
 /// The data of the page's charts, packed.
 pub(super) fn packed(data: &Value) -> Vec<u8> {
@@ -57,7 +57,7 @@ pub(crate) fn page_data(report: &Value, charts: &Value, language: Language) -> V
         "1/s",
         false,
         vec![
-            line(words("requested", "计划"), "asked", "asked_per_s"),
+            line(words("requested", "计划"), "asked", "requested_per_s"),
             banded(words("completed", "完成"), "achieved", "done_per_s", ["done_low", "done_high"]),
             line(words("failed", "失败"), "failed", "failed_per_s"),
             line(words("dropped", "丢弃"), "other", "dropped_per_s"),

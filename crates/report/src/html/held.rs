@@ -48,7 +48,7 @@ pub(super) fn write(report: &Value, page: &mut Markup) {
 }
 
 fn verdict(report: &Value, page: &mut Markup) {
-    let (class, word) = match (report["is_spoiled"] == true, report["is_kept"] == true) {
+    let (class, word) = match (report["is_unreliable"] == true, report["is_kept"] == true) {
         (true, _) => ("bad", page.pick("Spoiled: this machine was the limit", "结果不可靠：瓶颈在压测机")),
         (false, true) => ("good", page.pick("Kept", "达标")),
         (false, false) => ("bad", page.pick("Not kept", "未达标")),
@@ -63,7 +63,7 @@ fn verdict(report: &Value, page: &mut Markup) {
 
 fn tiles(report: &Value, page: &mut Markup) {
     let of = |path: &str| count(whole(report, path));
-    let asked = whole(report, "/plan/connections");
+    let requested = whole(report, "/plan/connections");
     let each = |path: &str| {
         let (now, before) = (number(report, "/memory/resident_bytes"), number(report, "/memory/resident_bytes_before"));
         let open = number(report, path).filter(|open| *open > 0.0)?;
@@ -71,7 +71,11 @@ fn tiles(report: &Value, page: &mut Markup) {
     };
     let p99 = number(report, "/times/response_time/p99_ns").map_or("–".to_owned(), time);
     let all = [
-        (page.pick("Open at most", "同时建立（最多）"), of("/connections/most_open"), format!("/ {}", count(asked))),
+        (
+            page.pick("Open at most", "同时建立（最多）"),
+            of("/connections/most_open"),
+            format!("/ {}", count(requested)),
+        ),
         (page.pick("Open at the end", "结束时保持"), of("/connections/open_when_closing"), String::new()),
         (page.pick("Failed", "失败"), of("/connections/failed"), String::new()),
         (page.pick("Lost", "断开"), of("/connections/lost"), String::new()),
@@ -113,7 +117,7 @@ fn connections(report: &Value, page: &mut Markup) {
 }
 
 fn messages(report: &Value, page: &mut Markup) {
-    let rates = [number(report, "/messages_asked_per_s"), number(report, "/messages_achieved_per_s")].map(in_rate);
+    let rates = [number(report, "/messages_requested_per_s"), number(report, "/messages_achieved_per_s")].map(in_rate);
     let mut rows = rows(
         report,
         &[

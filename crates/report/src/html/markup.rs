@@ -1,7 +1,7 @@
 //! Pieces of HTML. Whatever comes from a run is escaped here.
 
 use crate::Language;
-use crate::say::reason_called;
+use crate::messages::reason_called;
 
 /// A text as it stands in HTML, in attributes too.
 pub(crate) fn escaped(text: &str) -> String {

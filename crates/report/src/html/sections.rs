@@ -123,17 +123,17 @@ fn thresholds(report: &Value, page: &mut Markup) {
 }
 
 fn tiles(report: &Value, page: &mut Markup) {
-    let asked = number(report, "/asked_per_s").map(|asked| match page.pick("en", "zh") {
-        "en" => format!("of {} requested", rate(asked)),
-        _ => format!("计划 {}", rate(asked)),
+    let requested = number(report, "/requested_per_s").map(|requested| match page.pick("en", "zh") {
+        "en" => format!("of {} requested", rate(requested)),
+        _ => format!("计划 {}", rate(requested)),
     });
     let done = number(report, "/requests_per_s");
     let at = |name: &str| shown(&report["times"]["succeeded"]["response_time"], name);
     let succeeded = whole(report, "/requests/succeeded");
     let started = whole(report, "/requests/started") + whole(report, "/requests/carried");
-    let cut = whole(report, "/requests/cut");
+    let cut = whole(report, "/requests/aborted");
     let all = [
-        (page.pick("Requests/s", "QPS"), in_rate(done), asked.unwrap_or_default()),
+        (page.pick("Requests/s", "QPS"), in_rate(done), requested.unwrap_or_default()),
         (
             page.pick("Succeeded", "成功率"),
             percent(succeeded, started - cut.min(started)),
@@ -173,7 +173,7 @@ fn requests(report: &Value, page: &mut Markup) {
     };
     let mut rows: Vec<Vec<Cell>> = names.iter().filter_map(row).collect();
     let iterations =
-        ["completed", "failed", "cut"].map(|key| count(whole(report, &format!("/requests/iterations/{key}"))));
+        ["completed", "failed", "aborted"].map(|key| count(whole(report, &format!("/requests/iterations/{key}"))));
     let cells = page.pick("iterations completed / failed / cut", "迭代：完成 / 失败 / 中断");
     rows.push(vec![words(cells), figure(iterations.join(" / "))]);
     let sizes = [("/bytes/received", "bytes received", "下载字节"), ("/bytes/sent", "bytes sent", "上传字节")];
@@ -194,8 +194,8 @@ fn requests(report: &Value, page: &mut Markup) {
 /// A time of a distribution, with what was given up: `≥` where it is only known to be at least that, `!` where stalls of the generator
 /// made it longer.
 fn shown(times: &Value, key: &str) -> String {
-    let given_up = &times["with_given_up"];
-    let whole = if given_up[key].is_number() { given_up } else { times };
+    let incomplete = &times["with_incomplete"];
+    let whole = if incomplete[key].is_number() { incomplete } else { times };
     let name = key.trim_end_matches("_ns");
     let has = |list: &str| whole[list].as_array().is_some_and(|names| names.iter().any(|one| one == name));
     let (least, mark) = (if has("at_least") { "≥ " } else { "" }, if has("spoiled") { "!" } else { "" });

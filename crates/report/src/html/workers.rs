@@ -12,7 +12,7 @@ const SHARE_UNITS: f64 = 1e6;
 
 /// Nothing where threads of one process did it.
 pub(super) fn write(report: &Value, page: &mut Markup) {
-    let Some(all) = report["workers"]["each"].as_array().filter(|all| !all.is_empty()) else { return };
+    let Some(all) = report["workers"]["list"].as_array().filter(|all| !all.is_empty()) else { return };
     page.heading("Workers", "工作进程");
     let rows: Vec<Vec<Cell>> = all.iter().take(SHOWN_MAX).map(|worker| row(worker, page)).collect();
     let heads = [
@@ -45,10 +45,10 @@ fn row(worker: &Value, page: &Markup) -> Vec<Cell> {
     let seconds = |key: &str| worker[key].as_f64().map_or("–".to_owned(), |seconds| time(seconds * 1e9));
     let share = (worker["share"].as_f64().unwrap_or(0.0) * SHARE_UNITS).max(0.0) as u64;
     let mut remarks = Vec::new();
-    if worker["losses"].as_u64() > Some(0) {
+    if worker["loss_count"].as_u64() > Some(0) {
         remarks.push(page.pick("was lost", "曾失联"));
     }
-    if worker["had_no_room"] == true {
+    if worker["bus_was_full"] == true {
         remarks.push(page.pick("the bus had no room for what it told", "总线已满，数据曾无法写入"));
     }
     vec![
@@ -58,7 +58,7 @@ fn row(worker: &Value, page: &Markup) -> Vec<Cell> {
         Cell::Figure(whole("started")),
         Cell::Figure(whole("failed")),
         Cell::Figure(seconds("cpu_s")),
-        Cell::Figure(seconds("began_late_s")),
+        Cell::Figure(seconds("start_delay_s")),
         Cell::Figure(seconds("clock_error_s")),
         Cell::Words(remarks.join(page.pick("; ", "；"))),
     ]
@@ -66,7 +66,7 @@ fn row(worker: &Value, page: &Markup) -> Vec<Cell> {
 
 /// Those of which there are any. What was held has connections where a load has starts.
 fn unaccounted(workers: &Value, page: &Markup) -> Vec<Vec<Cell>> {
-    let is_held = workers.get("unknown_answers").is_some();
+    let is_held = workers.get("unaccounted_responses").is_some();
     let unknown = match is_held {
         true => page.pick("connections of which nobody knows what became", "结果未知的连接"),
         false => page.pick("starts of which nobody knows whether they were made", "是否发起未知的请求"),
@@ -77,9 +77,9 @@ fn unaccounted(workers: &Value, page: &Markup) -> Vec<Vec<Cell>> {
     };
     for (key, name) in [
         ("undelivered", page.pick("starts that were due while nobody had them", "到期时无人承担、没有发起的请求")),
-        ("unknown", unknown),
+        ("unaccounted", unknown),
         (
-            "unknown_answers",
+            "unaccounted_responses",
             page.pick("messages of which nobody knows whether they were answered", "是否响应未知的消息"),
         ),
     ] {
@@ -87,16 +87,16 @@ fn unaccounted(workers: &Value, page: &Markup) -> Vec<Vec<Cell>> {
             tell(name, count(number));
         }
     }
-    if let Some(seconds) = workers["stood_still_s"].as_f64().filter(|seconds| *seconds > 0.0) {
+    if let Some(seconds) = workers["stalled_s"].as_f64().filter(|seconds| *seconds > 0.0) {
         tell(page.pick("the load stood still for", "负载中断"), time(seconds * 1e9));
     }
-    if let Some(seconds) = workers["changed_late_s"].as_f64().filter(|seconds| *seconds > 0.0) {
+    if let Some(seconds) = workers["change_delay_s"].as_f64().filter(|seconds| *seconds > 0.0) {
         tell(
             page.pick("a change of the load reached workers late by up to", "负载调整到达工作进程最多迟"),
             time(seconds * 1e9),
         );
     }
-    if let Some(otherwise) = workers["otherwise"].as_i64().filter(|otherwise| *otherwise != 0) {
+    if let Some(otherwise) = workers["late_change_delta"].as_i64().filter(|otherwise| *otherwise != 0) {
         let figure = count(otherwise.unsigned_abs());
         let name = match otherwise {
             1.. => page.pick("starts more than planned, before the change came", "调整到达前比计划多发起的请求"),
@@ -104,7 +104,7 @@ fn unaccounted(workers: &Value, page: &Markup) -> Vec<Vec<Cell>> {
         };
         tell(name, figure);
     }
-    if let Some(seconds) = workers["heard_late_s"].as_f64().filter(|seconds| *seconds > 0.0) {
+    if let Some(seconds) = workers["ingest_delay_s"].as_f64().filter(|seconds| *seconds > 0.0) {
         tell(
             page.pick("what workers told was read late by up to", "工作进程的数据被读取时最多迟"),
             time(seconds * 1e9),

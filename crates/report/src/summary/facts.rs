@@ -7,7 +7,7 @@ use figures::{Iterations, Run, Tally, per_second};
 use super::plan::scenario_in_words;
 use crate::format::{bytes, count, counted, time};
 use crate::page::Page;
-use crate::{Language, say};
+use crate::{Language, messages};
 
 impl Page {
     pub(super) fn facts(&mut self, run: &Run) {
@@ -25,7 +25,7 @@ impl Page {
         let words = self.language().words();
         let scenario = run.plan.scenarios.first().expect("a plan has a scenario");
         let span = run.lookup.map(|span| format!("{} {}", words.lookup, time(span.as_nanos() as f64)));
-        let (url, place) = (&scenario.target().url, say::place(run));
+        let (url, place) = (&scenario.target().url, messages::place(run));
         let target = match (self.language(), span) {
             (Language::En, Some(span)) => format!("{url} ({place}, {span})"),
             (Language::En, None) => format!("{url} ({place})"),
@@ -137,13 +137,13 @@ impl Page {
             let mut messages = self
                 .language()
                 .pick(format!("{sent} sent, {received} received"), format!("发送 {sent} 条，接收 {received} 条"));
-            if counts.unasked() > 0 {
-                let unasked = count(counts.unasked());
+            if counts.unsolicited_messages() > 0 {
+                let unsolicited_messages = count(counts.unsolicited_messages());
                 messages.push_str(&self.language().pick(
                     format!(
-                        ", {unasked} of them pushed by the server; a push that arrives while a message waits counts as its answer"
+                        ", {unsolicited_messages} of them pushed by the server; a push that arrives while a message waits counts as its answer"
                     ),
-                    format!("，其中 {unasked} 条是服务端主动推送的；等待响应期间到达的推送会被当作响应"),
+                    format!("，其中 {unsolicited_messages} 条是服务端主动推送的；等待响应期间到达的推送会被当作响应"),
                 ));
             }
             self.line(words.messages, &messages);
@@ -241,7 +241,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn requests_that_went_out_twice_are_told_with_what_the_server_may_have_begun() {
+    fn requests_that_went_out_twice_are_reported_with_what_the_server_may_have_begun() {
         let cases = [
             (1, 0, "1 request sent again (the server had not accepted them)", "重发 1 个请求（服务端并未接收）"),
             (

@@ -145,7 +145,7 @@ pub(crate) fn scenario_in_words(plan: &Plan, scenario: &Scenario, language: Lang
         parts.push(language.pick(format!("after a warm-up of {warmup}"), format!("预热 {warmup}（不计入结果）")));
     }
     let is_one = scenario.program.asks_one().is_some() || scenario.program.asks_each() == Some(1);
-    if let Some(each) = scenario.iterations_each {
+    if let Some(each) = scenario.iterations_per_user {
         parts.push(match is_one {
             true => {
                 language.pick(format!("{} each", counted(each, "request")), format!("每个用户 {} 个请求", count(each)))

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use super::*;
-use crate::shape::{
+use crate::keys::{
     CHOICE, DATA, DEFAULTS, EXPECT, FILE, LOAD, MEET, MESSAGE, PART, RECEIVE, RUN, SCENARIO, STEPS, TAKE,
 };
 
