@@ -1,12 +1,12 @@
-//! What tests share: assertions that are counted, the [`seeds`] that a run plays, and [`wait_for`].
+//! Shared test helpers: counted assertions, the [`seeds`] of a test run, and [`wait_for`].
 //!
-//! A test that looks away on a busy machine judges fewer claims there than on a quiet one: the counts show it. A crate of tests takes
-//! these assertions in place of those of the standard library:
+//! A test that skips checks on a busy machine makes fewer assertions there than on a quiet one: the counts show it. A
+//! crate uses these assertions in its tests in place of those of the standard library:
 //!
 //! `#[macro_use] extern crate claims;`
 //!
-//! Counted is what a thread with a name judges: that of a test has the test's. When it ends, it adds a line with its count to the file
-//! that the environment names; without that nothing is written.
+//! Only assertions in a named thread are counted: the thread of a test has the test's name. When it ends, it appends a
+//! line with its count to the file named by the environment; without that nothing is written.
 
 pub mod seeds;
 mod wait;
@@ -16,19 +16,19 @@ use std::io::Write;
 
 pub use wait::wait_for;
 
-/// Names the file that counts are written to.
+/// Environment variable with the file that counts are written to.
 pub const FILE_VARIABLE: &str = "XTASK_CLAIMS";
 
-/// Written down when its thread ends.
+/// The count of a thread, written when the thread ends.
 struct Count(Cell<u64>);
 
 thread_local! {
     static COUNT: Count = const { Count(Cell::new(0)) };
 }
 
-/// Counts a claim of this thread. For the macros.
+/// Counts an assertion of this thread. Used by the macros.
 pub fn judged() {
-    // A thread that ends judges nothing any more.
+    // A thread that is ending makes no more assertions.
     let _ = COUNT.try_with(|count| count.0.set(count.0.get() + 1));
 }
 
@@ -38,12 +38,12 @@ impl Drop for Count {
             return;
         };
         let opened = std::fs::OpenOptions::new().append(true).create(true).open(file);
-        // Whoever asked for the count sees that it is missing.
+        // A failure is not reported here: the reader of the file notices the missing count.
         let _ = opened.and_then(|mut file| writeln!(file, "{}", self.0.get()));
     }
 }
 
-/// As in the standard library, and counted.
+/// `assert!` of the standard library, counted.
 #[macro_export]
 macro_rules! assert {
     ($($claim:tt)*) => {{
@@ -52,7 +52,7 @@ macro_rules! assert {
     }};
 }
 
-/// As in the standard library, and counted.
+/// `assert_eq!` of the standard library, counted.
 #[macro_export]
 macro_rules! assert_eq {
     ($($claim:tt)*) => {{
@@ -61,7 +61,7 @@ macro_rules! assert_eq {
     }};
 }
 
-/// As in the standard library, and counted.
+/// `assert_ne!` of the standard library, counted.
 #[macro_export]
 macro_rules! assert_ne {
     ($($claim:tt)*) => {{

@@ -1,8 +1,9 @@
 //! One load from many workers, as exact as from one.
 //!
-//! [`Leader`] and [`Worker`] are machines over what is heard and the time; a bus carries what they ask. Commands are *state* under one key
-//! instead of calls: whoever missed one reads what stands there. Who leads is a lease; a worker starts something only while it knows that
-//! whoever leads counts on it. What workers see is appended to a stream, at least once, and counted once.
+//! [`Leader`] and [`Worker`] are state machines over events and the time; a bus carries their messages. Commands are
+//! *state* under one key instead of calls: a worker that missed one reads the current state. The leader holds a lease;
+//! a worker starts something only while it knows that the leader counts on it. Worker results are appended to a stream
+//! at least once, and counted once.
 
 #[cfg(test)]
 #[macro_use]

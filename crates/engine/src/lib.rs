@@ -1,8 +1,8 @@
-//! The engine: a plan becomes exchanges.
+//! The engine: it turns a plan into exchanges.
 //!
-//! A [`run`] divides the plan over shards. A shard is one thread with one loop: its own users, connections, timers and
-//! recorder, and nothing that it shares. It publishes by handing over a whole snapshot. [`slab`] and [`timers`] also
-//! serve the built-in target.
+//! A [`run`] divides the plan over shards. A shard is one thread with one loop: it has its own users, connections,
+//! timers and recorder, and shares nothing. It publishes whole snapshots. [`slab`] and [`timers`] also serve the
+//! built-in target.
 
 #[cfg(test)]
 #[macro_use]

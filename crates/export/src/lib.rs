@@ -1,12 +1,12 @@
-//! Figures for other programs, while a load runs and at its end.
+//! Exports of figures to other programs, while a load runs and at its end.
 //!
-//! [`Export::parse`] reads what was typed. [`Exports::begin`] opens files and addresses before the load,
-//! [`Exports::interval`] is told of each interval, [`Exports::finish`] delivers what is left and says what has become
-//! of it.
+//! [`Export::parse`] parses the argument. [`Exports::begin`] opens files and addresses before the load,
+//! [`Exports::interval`] exports each interval, [`Exports::finish`] delivers what is left and returns the delivery
+//! results.
 //!
-//! Encoders are pure: totals and intervals in, bytes out. All that can wait is on threads of its own, behind queues
-//! of a bounded length ([`QUEUE_MAX`]): a far end that is slow or gone costs intervals, which are counted, and never
-//! time of the run. Sums are made before the queues, so what is delivered is right whatever was left out.
+//! Encoders are pure: totals and intervals in, bytes out. All that can block is on threads of its own, behind queues of
+//! a bounded length ([`QUEUE_MAX`]): a slow or lost backend costs intervals, which are counted, and never time of the
+//! run. Sums are made before the queues, so what is delivered is right whatever was left out.
 
 #[cfg(test)]
 #[macro_use]

@@ -1,9 +1,10 @@
 //! Rows for users, from files: CSV, an array of JSON, JSON lines.
 //!
-//! A [`Feed`] is opened before a run: the whole file is read once, so each mistake in it is told with its line before anything
-//! starts, and the number of rows is known. Which row an iteration takes is arithmetic ([`Feed::place`]), so shards need no talk.
-//! A file of some megabytes is then held in memory; of a larger one a sparse index of offsets stays, and a control thread reads
-//! rows ahead for the [`Reader`] of each shard. A reader never waits: it says that a row is not there yet, and asks for it.
+//! A [`Feed`] is opened before a run: the whole file is read once, so each error in it is reported with its line before
+//! anything starts, and the number of rows is known. The row of an iteration is computed ([`Feed::place`]), so shards
+//! need no communication. A file of some megabytes is then held in memory; of a larger one a sparse index of offsets
+//! remains, and a control thread reads rows ahead for the [`Reader`] of each shard. A reader never blocks: it reports
+//! that a row is not available yet, and requests it.
 
 #[cfg(test)]
 #[macro_use]

@@ -1,7 +1,7 @@
-//! What an interval and a run look like, as plain values: made once of a merged snapshot, read by every view.
+//! The figures of an interval and of a run, as plain values: computed once from a merged snapshot, read by every view.
 //!
-//! Nothing here reads a clock or the kernel, and nothing is written in words. What the machine says is given as [`HostFacts`] and
-//! [`Kernel`]. A value owns all that it holds, so that it can be shared, kept and sent.
+//! Nothing here reads a clock or the kernel, and nothing is put into words. Facts of the machine are passed in as
+//! [`HostFacts`] and [`Kernel`]. A value owns its data, so that it can be shared, stored and sent.
 
 #[cfg(test)]
 #[macro_use]
@@ -41,7 +41,7 @@ pub use threshold_result::{ThresholdResult, seen_of_part};
 pub use times::{At, Bar, ClassTimes, MeasureTimes, Quantile, Spread, Times, UnreliableMarks, histogram};
 pub use watch::{Kernel, Note, Ports, Wants, Watch};
 
-/// A count over a time, per second; 0 when there was no time.
+/// A count per second; 0 when there was no time.
 pub fn per_second(count: u64, seconds: f64) -> f64 {
     if seconds > 0.0 { count as f64 / seconds } else { 0.0 }
 }

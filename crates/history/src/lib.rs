@@ -1,12 +1,12 @@
-//! Runs that are kept: each is a folder of files, which can be read, copied and put under version control; there is no
+//! Stored runs: each is a folder of files, which can be read, copied and put under version control; there is no
 //! database.
 //!
-//! - `run.json`: the [`Card`], a few lines that say what the run was and came to; lists are made of these alone
-//! - `report.json`: the JSON report; `charts.json`: what its charts show; `report.html`: both as a page
-//! - whatever else the command line keeps: percentiles, the scenario file
+//! - `run.json`: the [`Card`], a summary of the run in a few lines; lists are made of these alone
+//! - `report.json`: the JSON report; `charts.json`: the data of its charts; `report.html`: both as a page
+//! - the other files that the command line stores: percentiles, the scenario file
 //!
-//! Here is how runs are kept and found, what two reports differ in, and where a series of runs changed. Nothing here is
-//! written in words.
+//! This crate stores and finds runs, compares two reports, and finds the change points of a series of runs. Nothing
+//! here is put into words.
 
 #[cfg(test)]
 #[macro_use]

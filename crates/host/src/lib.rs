@@ -1,4 +1,4 @@
-//! What this machine allows, and what the process has spent. Nothing here changes the system.
+//! Limits of this machine, and the resource usage of the process. System settings change only by [`Change::apply`].
 
 #[cfg(test)]
 #[macro_use]

@@ -1,6 +1,6 @@
-//! What happened: outcomes, distributions, counters, snapshots that merge exactly.
+//! Measurements: outcomes, distributions, counters, snapshots that merge exactly.
 //!
-//! A shard records into a [`Snapshot`] of its own and hands it over whole; nothing here is shared between threads.
+//! A shard records into a [`Snapshot`] of its own and hands it over as a whole; nothing here is shared between threads.
 
 #[cfg(test)]
 #[macro_use]

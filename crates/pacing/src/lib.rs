@@ -1,7 +1,7 @@
 //! When to start: pure functions of elapsed time and count.
 //!
-//! Nothing here reads a clock. Whoever knows the plan and the segment computes the same starts, be it a shard on this
-//! machine or a worker on another.
+//! Nothing here reads a clock. Every shard on this machine and every worker on another computes the same starts from
+//! the plan and its segment.
 
 #[cfg(test)]
 #[macro_use]

@@ -1,6 +1,7 @@
-//! Views of what was measured: the live table, the summary, the JSON, in English and Chinese.
+//! Views of the results: the live table, the summary, the JSON, in English and Chinese.
 //!
-//! They only show: every figure is a value of [`figures`]. Nothing here merges, reads a clock, or asks the machine.
+//! Views only display: every figure is a value of [`figures`]. Nothing here merges, reads a clock, or queries the
+//! machine.
 
 #[cfg(test)]
 #[macro_use]

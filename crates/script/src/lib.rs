@@ -1,7 +1,7 @@
-//! Expressions of scenario files: JavaScript, compiled once, bounded in time and memory, with no way out.
+//! Expressions of scenario files: JavaScript, compiled once, limited in time and memory, sandboxed.
 //!
-//! An expression is a function of its variables. It finds no files, no net, no clock and no chance but those that are given to it,
-//! and nothing that it does is seen by the next one.
+//! An expression is a function of its variables. It has no access to files or the network, and no clock and no
+//! randomness except the given ones; its side effects are not visible to the next one.
 
 #[cfg(test)]
 #[macro_use]

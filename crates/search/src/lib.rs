@@ -1,8 +1,8 @@
-//! How much a target takes.
+//! The search for the capacity of a target.
 //!
-//! A [`Search`] is a machine: it says which load is tried next, hears what came of it, and has bounds of the highest load that
-//! meets its goals. It owns no clock and starts nothing, so the whole of it runs in a simulated world. A [`Judge`] looks at one
-//! trial while it runs. [`Grid`] has the cells of a sweep; [`capacity`] the arithmetic that needs no load.
+//! A [`Search`] is a state machine: it returns the next load to try, takes the result, and has bounds of the highest
+//! load that meets its goals. It owns no clock and starts nothing, so all of it runs in a simulated world. A [`Judge`]
+//! evaluates one trial while it runs. [`Grid`] has the cells of a sweep; [`capacity`] the estimates that need no load.
 
 #[cfg(test)]
 #[macro_use]

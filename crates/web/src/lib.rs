@@ -1,7 +1,7 @@
-//! The page on which a run is watched and steered, and the same for programs: HTTP, JSON, and a stream of events.
+//! The page on which a run is watched and controlled, and its API for programs: HTTP, JSON, and a stream of events.
 //!
-//! A [`Site`] is a small server on a thread of its own. Whoever carries out a run tells its [`Hub`] of it; whoever has the
-//! token reads that, and changes the run. Nothing here can hold up a run: what is told is kept or left out, at once.
+//! A [`Site`] is a small server on a thread of its own. The process of a run reports to its [`Hub`]; clients with the
+//! token read that, and change the run. Nothing here can hold up a run: updates are stored or dropped, at once.
 
 #[cfg(test)]
 #[macro_use]
@@ -32,7 +32,7 @@ pub use run::Began;
 pub use run_requests::{Order, Reply};
 pub use token::{new_token, token_fault};
 
-/// A browser has up to six connections, and a page keeps one; those that nobody vouches for make room for others.
+/// A browser has up to six connections, and a page keeps one; unauthenticated ones make room for others.
 const BOUNDS: Bounds = Bounds {
     connections: 256,
     when_full: WhenFull::CloseOldest,
@@ -40,22 +40,22 @@ const BOUNDS: Bounds = Bounds {
     idle: Duration::from_secs(30),
     request: Duration::from_secs(10),
 };
-/// How long pages may take for the last figures when the program ends.
+/// How long pages may take for the last results when the program ends.
 const LEAVE_WAIT_MAX: Duration = Duration::from_secs(2);
-/// How often it is looked whether they have them.
+/// The polling interval of that.
 const LEAVE_LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Names scenario files.
+/// A function that lists scenario files.
 pub type NameFiles = fn() -> Vec<String>;
 
-/// What a page offers beside a run.
+/// The offer of a page besides a run.
 #[derive(Clone, Debug, Default)]
 pub struct Offer {
-    /// Of the program.
+    /// The version of the program.
     pub version: String,
-    /// Names the scenario files that may be run.
+    /// The function that lists the scenario files that may be run.
     pub files: Option<NameFiles>,
-    /// Runs are started here.
+    /// The channel for runs that are started here.
     pub orders: Option<Sender<Order>>,
 }
 
@@ -68,7 +68,7 @@ pub struct Site {
 }
 
 impl Site {
-    /// Listens.
+    /// Starts to listen.
     ///
     /// # Errors
     /// The system refuses the address, or a thread.
@@ -98,19 +98,19 @@ impl Site {
         Ok(Self { hub, address, leave: Some(leave), thread: Some(thread) })
     }
 
-    /// Where it is told what happens.
+    /// The hub for reports.
     pub fn hub(&self) -> Hub {
         self.hub.clone()
     }
 
-    /// Where it listens.
+    /// The listen address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 }
 
 impl Drop for Site {
-    /// Pages that are open get the last figures first; those that do not take them are left.
+    /// Open pages get the last results first; those that do not fetch them are closed.
     fn drop(&mut self) {
         self.hub.leave();
         let until = Instant::now() + LEAVE_WAIT_MAX;
@@ -118,11 +118,11 @@ impl Drop for Site {
             std::thread::sleep(LEAVE_LOOK_EVERY);
         }
         if let Some(leave) = self.leave.take() {
-            // Whoever is gone needs not be told.
+            // The server may be gone already.
             let _ = leave.send(());
         }
         if let Some(thread) = self.thread.take() {
-            // A server that panicked has shown what it has shown.
+            // A panicked server needs no handling here.
             let _ = thread.join();
         }
     }

@@ -1,7 +1,7 @@
-//! Protocols as machines over bytes.
+//! Protocols as state machines over bytes.
 //!
 //! A machine takes bytes and gives events; it owns no socket, no clock and no thread, so a test of it is a list of byte
-//! strings. Layer 1: it depends on no other room of the house.
+//! strings. Layer 1: it depends on no other crate of the workspace.
 
 #[cfg(test)]
 #[macro_use]
