@@ -36,7 +36,7 @@ pub(super) const ENGINE: &[Row] = &[
         "与 --cluster 一起使用：作为备用主控待命，主控进程消失时接管",
     ),
     flag("journal", Kind::Text("DIR"), modes::PINNED).help(
-        "Where what is told on a bus is kept on this machine too, for onrush recover: up to 64 MiB for each run, the last 8 of a name; none for nowhere [default: ~/.local/share/onrush/rings]",
+        "Where what is told on a bus is kept on this machine too, for onrush recover: up to 64 MiB for each run, the last 8 of a name; none for nowhere [default: ~/.local/share/onrush/journals]",
         "本地留存目录：总线上传送的数据在本机另存一份，供 onrush recover 还原：每次压测最多 64 MiB，同名目录保留最近 8 个；none 表示不保存 [默认：~/.local/share/onrush/journals]",
     ),
     flag("join", Kind::Text("BUS"), modes::WORKER)
