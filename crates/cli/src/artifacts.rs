@@ -50,7 +50,7 @@ impl ArtifactOptions {
             return Err(language
                 .pick(
                     "--fail-if compares with an earlier run; name it with --baseline RUN, like: --baseline last",
-                    "--fail-if 要与之前的运行比较；请用 --baseline RUN 指定，如 --baseline last",
+                    "--fail-if 要与之前的压测比较；请用 --baseline RUN 指定，如 --baseline last",
                 )
                 .to_owned());
         }
@@ -129,7 +129,7 @@ pub(crate) fn runs(language: Language) -> Result<Runs, String> {
         language
             .pick(
                 "nobody knows where runs are kept: neither XDG_DATA_HOME nor HOME is set; set one of them",
-                "不知道运行保存在哪里：XDG_DATA_HOME 和 HOME 都没有设置；请设置其中之一",
+                "不知道压测记录保存在哪里：XDG_DATA_HOME 和 HOME 都没有设置；请设置其中之一",
             )
             .to_owned()
     })
@@ -227,7 +227,7 @@ impl Keeping {
             (Err(text), _) => {
                 output::note(&language.pick(
                     format!("onrush: this run is not kept: {text}; --no-save does without"),
-                    format!("onrush: 本次运行不会保存：{text}；可加 --no-save"),
+                    format!("onrush: 本次压测不会保存：{text}；可加 --no-save"),
                 ));
                 None
             }
@@ -297,7 +297,7 @@ impl Keeping {
             output::complain(&output::cannot_write(&path, &error, language));
             kept.has_lost = true;
         }
-        let mut name = language.pick("this run", "本次运行").to_owned();
+        let mut name = language.pick("this run", "本次压测").to_owned();
         if let Some(folder) = self.folder {
             let files = [
                 (PLAN, self.plan.take().unwrap_or_default()),

@@ -51,7 +51,7 @@ fn run(args: &BusArgs, language: Language) -> Result<Exit, (String, Exit)> {
         let value = args.listen.as_deref().unwrap_or_default();
         let text = language.pick(
             format!("--listen wants an address and a port like 0.0.0.0:4222 or :4222, not '{value}'"),
-            format!("--listen 需要 0.0.0.0:4222 或 :4222 这样的地址和端口，而不是 '{value}'"),
+            format!("--listen 的值 '{value}' 无效：应为 0.0.0.0:4222 或 :4222 这样的地址和端口"),
         );
         (text, Exit::Usage)
     })?;
@@ -380,7 +380,7 @@ fn say(args: &BusArgs, listen: SocketAddr, passwords: &Passwords, language: Lang
             "On each machine that makes load:  onrush worker --join {join}\nWhere it is led:                  onrush --cluster {lead} --workers N URL\nCtrl-C ends the bus."
         ),
         format!(
-            "在每台压测机上：  onrush worker --join {join}\n在主导的机器上：  onrush --cluster {lead} --workers N URL\n按 Ctrl-C 结束总线。"
+            "在每台压测机上：  onrush worker --join {join}\n在主控机器上：  onrush --cluster {lead} --workers N URL\n按 Ctrl-C 结束总线。"
         ),
     );
     // A bus is of use without a reader of this.

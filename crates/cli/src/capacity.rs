@@ -137,7 +137,7 @@ fn number(flag: &str, text: &str, language: Language) -> Result<f64, String> {
     value.filter(|value| *value > 0.0 && *value <= NUMBER_MAX).ok_or_else(|| {
         language.pick(
             format!("{flag} wants a number above 0, like 30M, 2500 or 1.5k, not '{text}'"),
-            format!("{flag} 需要大于 0 的数，如 30M、3000万、2500、1.5k，而不是 '{text}'"),
+            format!("{flag} 的值 '{text}' 无效：应为大于 0 的数，如 30M、3000万、2500、1.5k"),
         )
     })
 }
@@ -151,7 +151,7 @@ fn share(flag: &str, text: &str, language: Language) -> Result<f64, String> {
     value.filter(|value| *value > 0.0 && *value <= 1.0).ok_or_else(|| {
         language.pick(
             format!("{flag} wants a share like 75% or 0.75, not '{text}'"),
-            format!("{flag} 需要比例，如 75% 或 0.75，而不是 '{text}'"),
+            format!("{flag} 的值 '{text}' 无效：应为比例，如 75% 或 0.75"),
         )
     })
 }
@@ -161,7 +161,7 @@ fn shares(text: &str, language: Language) -> Result<(f64, f64), String> {
     let (views, time) = text.split_once([':', '：']).ok_or_else(|| {
         language.pick(
             format!("--peak wants two shares like 80%:20% (of the views, of the time), not '{text}'"),
-            format!("--peak 需要两个比例，如 80%:20%（浏览量:时间），而不是 '{text}'"),
+            format!("--peak 的值 '{text}' 无效：应为两个比例，如 80%:20%（浏览量:时间）"),
         )
     })?;
     Ok((share("--peak", views, language)?, share("--peak", time, language)?))
@@ -198,7 +198,7 @@ fn found(path: &str, language: Language) -> Result<f64, String> {
         return Err(language
             .pick(
                 "--from: that search is of iterations, each of several requests; give --per-machine in requests per second",
-                "--from：该搜索以轮数计，每轮有多个请求；请用 --per-machine 给出每秒请求数",
+                "--from：该搜索以迭代计，每次迭代有多个请求；请用 --per-machine 给出每秒请求数",
             )
             .to_owned());
     }

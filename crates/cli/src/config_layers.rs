@@ -286,7 +286,7 @@ fn say_switch(name: &str, value: &str, language: Language) -> String {
     let value = value.escape_debug();
     language.pick(
         format!("{name} takes true or false, not '{value}'"),
-        format!("{name} 只能是 true 或 false，而不是 '{value}'"),
+        format!("{name} 的值 '{value}' 无效：应为 true 或 false"),
     )
 }
 

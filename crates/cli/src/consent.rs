@@ -107,7 +107,7 @@ impl Asking<'_> {
         let (are, them) = if is_one { ("is", "it") } else { ("are", "them") };
         let question = self.language.pick(
             format!("onrush: {} {are} neither this machine nor in a private network.\nThe load: {load}. May you load {them}? [y/N] ", who),
-            format!("onrush: {}既不是本机，也不在私有网络中。\n负载：{load}。您是否有权对{}压测？[y/N] ", who, if is_one { "它" } else { "它们" }),
+            format!("onrush: {}既不是本机，也不在私有网络中。\n负载：{load}。是否已获授权对{}压测？[y/N] ", who, if is_one { "它" } else { "它们" }),
         );
         let mut response = String::new();
         let requested = out.write_all(question.as_bytes()).and_then(|()| out.flush());
@@ -186,7 +186,7 @@ pub(crate) fn load_in_words(load: &plan::Load, each: u64, language: Language) ->
                 ),
                 each => (
                     format!("{fastest} iterations a second of up to {each} requests, redirects counted,"),
-                    format!("每秒 {fastest} 轮，每轮最多 {each} 个请求（含重定向）"),
+                    format!("每秒 {fastest} 次迭代，每次最多 {each} 个请求（含重定向）"),
                 ),
             };
             language.pick(format!("{en} over up to {connections}"), format!("{zh}，最多 {number} 个连接"))

@@ -117,7 +117,7 @@ impl RunPage {
                 self.ask("/api/runs", Some(&json!({"words": rest, "lang": lang})))?
             }
             _ => {
-                let known = WORDS.join(", ");
+                let known = WORDS.join(self.language.pick(", ", "、"));
                 return Err(CtlError::Words(self.language.pick(
                     format!("ctl '{}' means nothing; it knows: {known}", words.join(" ")),
                     format!("ctl 不认识 '{}'；可用：{known}", words.join(" ")),
@@ -159,10 +159,10 @@ impl RunPage {
             let error = error.strip_prefix("io: ").unwrap_or(&error);
             CtlError::Unreached(self.language.pick(
                 format!("no page answers at {base}: {error}; start a run with --web, or name its link with --page"),
-                format!(
+                report::in_chinese(&format!(
                     "{base} 没有页面响应：{}；请用 --web 启动压测，或用 --page 指定链接",
-                    report::in_chinese(error)
-                ),
+                    error.trim_start_matches("io: ")
+                )),
             ))
         })
     }

@@ -56,7 +56,7 @@ pub(crate) fn open(
         Some(text) => read_address(text).ok_or_else(|| {
             language.pick(
                 format!("--web-listen wants HOST:PORT with a literal address, like 127.0.0.1:8089, not '{text}'"),
-                format!("--web-listen 需要 地址:端口，如 127.0.0.1:8089，而不是 '{text}'"),
+                format!("--web-listen 的值 '{text}' 无效：应为地址:端口，如 127.0.0.1:8089"),
             )
         })?,
     };

@@ -62,7 +62,7 @@ pub(crate) fn demo(args: &DemoArgs) -> Exit {
     if exit == Exit::Done && std::io::stdout().is_terminal() {
         output::note(language.pick(
             "\nThis was onrush against its own server, at a rate that this machine bears easily. Your own: onrush http://host:port/path",
-            "\n以上是 onrush 以本机可轻松承受的速率压测自带服务的结果。压测您自己的服务：onrush http://主机:端口/路径",
+            "\n以上是 onrush 压测自带服务的结果。压测自己的服务：onrush http://主机:端口/路径",
         ));
     }
     exit

@@ -130,7 +130,7 @@ fn refuse(behind: &WrappedCommand, names: &[&'static str], language: Language) -
         None => Ok(()),
         Some(name) => Err(language.pick(
             format!("--{name} is for a single run; find-max makes many, and decides their load and their times (--goal, --from, --max, --budget)"),
-            format!("--{name} 仅用于单次运行；find-max 会进行多次运行，并自行决定负载和时长（--goal、--from、--max、--budget）"),
+            format!("--{name} 仅用于单次压测；find-max 会多次压测，并自行决定负载和时长（--goal、--from、--max、--budget）"),
         )),
     }
 }
@@ -217,7 +217,7 @@ fn of_connections(args: &FindMaxArgs, hold: &HoldArgs, budget: Duration, languag
         return Err(language
             .pick(
                 "--goal is of messages, and none are sent; add -d with --every or --once, or leave the goal out",
-                "--goal 针对消息，但没有发送消息；请加上 -d 和 --every 或 --once，或去掉该目标",
+                "--goal 针对消息，但没有发送消息；请加上 -d 和 --every 或 --once，或去掉该条件",
             )
             .to_owned());
     }

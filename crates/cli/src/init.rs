@@ -110,7 +110,7 @@ fn differences(plan: &Plan, file: &ScenarioFile, language: Language) -> Vec<Stri
             let number = number + 1;
             language.pick(
                 format!("the URL or the body of step {number} holds what looks like a secret: keep the file to yourself, or put it into a variable"),
-                format!("第 {number} 步的 URL 或请求体中似乎有密钥：请勿外传此文件，或改用变量"),
+                format!("第 {number} 步的 URL 或请求体中似乎有敏感信息：请勿外传此文件，或改用变量"),
             )
         })
         .collect();
@@ -168,7 +168,7 @@ fn unlike((requested, to): &(Step, Target), (read, of_file): &(Step, Target), la
             requested.request.version != read.request.version || to.protocol != of_file.protocol,
             pick("the version of HTTP", "HTTP 版本"),
         ),
-        ((&to.host, to.port) != (&of_file.host, of_file.port), pick("the server", "服务器")),
+        ((&to.host, to.port) != (&of_file.host, of_file.port), pick("the server", "服务端")),
         (to.tls != of_file.tls, pick("the settings of TLS", "TLS 设置")),
         ((&to.dial, &to.unix) != (&of_file.dial, &of_file.unix), pick("the way to the server", "连接方式")),
         (
@@ -223,6 +223,6 @@ fn say_secrets(file: &ScenarioFile, language: Language) {
     let (names, sets) = (names.join(", "), sets.join(" "));
     output::note(&language.pick(
         format!("secrets are not in the file; set them before a run: export {sets} (it reads {names})"),
-        format!("文件中不含密钥；运行前请设置环境变量：export {sets}（文件读取 {names}）"),
+        format!("文件中不含敏感信息；运行前请设置环境变量：export {sets}（文件读取 {names}）"),
     ));
 }

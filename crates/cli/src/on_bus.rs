@@ -46,7 +46,7 @@ pub(crate) fn said(error: &NatsError, language: Language) -> String {
     let chinese = match error {
         NatsError::BusUrl { given } => {
             format!(
-                "'{given}' 不是总线地址；请写成 nats://主机:端口/名称（多个服务器用逗号分隔），名称只含字母、数字、- 和 _；或 tls://主机:端口/名称?ca=文件&cert=文件&key=文件"
+                "'{given}' 不是总线地址；请写成 nats://主机:端口/名称（多个节点用逗号分隔），名称只含字母、数字、- 和 _；或 tls://主机:端口/名称?ca=文件&cert=文件&key=文件"
             )
         }
         NatsError::Tls { bus_url, reason } => {
@@ -63,7 +63,7 @@ pub(crate) fn said(error: &NatsError, language: Language) -> String {
         }
         NatsError::Forbidden { bus_url, reason } => {
             format!(
-                "总线 {bus_url} 不允许此操作：{reason}；工作进程的地址只供 onrush worker 加入一个集群，主导方请使用主导方的地址"
+                "总线 {bus_url} 不允许此操作：{reason}；工作进程的地址只供 onrush worker 加入一个集群，主控进程请使用主控的地址"
             )
         }
         NatsError::Old { bus_url, version } => format!("总线 {bus_url} 是 nats-server {version}；需要 2.11 或更新版本"),

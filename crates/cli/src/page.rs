@@ -163,7 +163,7 @@ fn read(words: &[String], language: Language) -> Result<RunArgs, String> {
     if let Some(flag) = rows.iter().map(|row| row.name).find(foreign) {
         return Err(language.pick(
             format!("--{flag} is for the command line only; a run with it is started there, with --web to watch it"),
-            format!("--{flag} 只能在命令行使用；请在命令行启动，并加上 --web 在页面上观看"),
+            format!("--{flag} 只能在命令行使用；请在命令行启动，并加上 --web 在页面上查看"),
         ));
     }
     let Command::Run(args) = Command::of(&matches) else {

@@ -103,7 +103,7 @@ pub(crate) fn compare(sides: &[Vec<String>; 2], fail_if: &[String], is_json: boo
         _ => {
             return refuse(language.pick(
                 "compare takes two runs: onrush compare A B; or several on each side: onrush compare A1 A2 -- B1 B2",
-                "compare 需要两次运行：onrush compare A B；或每组多次：onrush compare A1 A2 -- B1 B2",
+                "compare 需要两条压测记录：onrush compare A B；或每组多条：onrush compare A1 A2 -- B1 B2",
             ));
         }
     };

@@ -64,7 +64,7 @@ fn prepare(
     let Carried::Load(plan) = carried else {
         let text = language.pick(
             "these rings are of connections that were held; only loads can be put together",
-            "这些 ring 属于长连接保持；只能还原压测负载",
+            "这些本地留存属于长连接压测（hold）；只能还原请求压测",
         );
         return Err((text.to_owned(), Exit::Usage));
     };
@@ -116,7 +116,7 @@ fn cut_in_words(cut: &Cut, language: Language) -> String {
     match cut {
         Cut::Missing { name } if name.is_empty() => language.pick(
             "rings are missing: what their workers did counts as unknown".to_owned(),
-            "缺少部分 ring：这些工作进程所做的计为未知".to_owned(),
+            "缺少部分本地留存：这些工作进程所做的计为未知".to_owned(),
         ),
         Cut::Missing { name } => language.pick(
             format!("{name}: nothing of it is there, so what it did counts as unknown"),
@@ -143,16 +143,19 @@ fn said(error: &JournalError, language: Language) -> String {
             format!("{}：{why}", path.display())
         }
         JournalError::NotOne { path } => {
-            format!("{} 不是 ring：应是工作进程或主导进程写下的目录，含 head、turn-1 和 turn-2", path.display())
+            format!(
+                "{} 不是本地留存（journal）：应是工作进程或主控进程写下的目录，含 head、turn-1 和 turn-2",
+                path.display()
+            )
         }
         JournalError::Damaged { path } => format!("{} 已损坏：其中的 head 与写入时不符", path.display()),
         JournalError::Foreign { path, version } => {
             format!("{} 由 onrush {version} 写入；请使用该版本", path.display())
         }
         JournalError::OtherRun { one, other } => {
-            format!("{} 和 {} 属于不同的运行", one.display(), other.display())
+            format!("{} 和 {} 属于不同的压测", one.display(), other.display())
         }
-        JournalError::Nothing => "这些 ring 没有说明要做什么：为空或已损坏".to_owned(),
+        JournalError::Nothing => "这些本地留存中没有压测计划：为空或已损坏".to_owned(),
     };
     language.pick(english, chinese)
 }

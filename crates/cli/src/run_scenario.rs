@@ -30,7 +30,7 @@ pub(crate) fn play_with(args: &RunArgs, file: &str, grows: bool, carry: Carry<'_
     if let Some(var) = args.vars.iter().find(|var| !var.contains('=')) {
         output::complain(&language.pick(
             format!("--var wants NAME=VALUE, like --var {var}=7, not '{var}'"),
-            format!("--var 需要 名称=值，例如 --var {var}=7，而不是 '{var}'"),
+            format!("--var 的值 '{var}' 无效：应为名称=值，例如 --var {var}=7"),
         ));
         return Exit::Usage;
     }
@@ -119,7 +119,7 @@ impl Player<'_> {
         let unknown = self.args.only.iter().find(|name| !file.scenarios.iter().any(|one| one.name.text == **name));
         if let Some(name) = unknown {
             let known: Vec<&str> = file.scenarios.iter().map(|one| one.name.text.as_str()).collect();
-            let known = known.join(", ");
+            let known = known.join(self.language.pick(", ", "、"));
             let text = self.language.pick(
                 format!("--only {name}: the file has no scenario '{name}'; it has: {known}"),
                 format!("--only {name}：文件中没有场景 '{name}'；可用：{known}"),

@@ -16,7 +16,7 @@ fn run(args: &SimArgs, language: Language) -> Result<Exit, (String, Exit)> {
     if what != "cluster" {
         let text = language.pick(
             format!("onrush sim tries out: cluster. Not '{what}'; write onrush sim cluster"),
-            format!("onrush sim 可试验的只有 cluster，而不是 '{what}'；请写 onrush sim cluster"),
+            format!("onrush sim 不能试验 '{what}'；请写 onrush sim cluster"),
         );
         return Err((text, Exit::Usage));
     }
@@ -226,7 +226,7 @@ mod bus_benchmark {
             WorkerFault::GivenUp => language.pick(
                 "a worker did not reach whoever leads in time: the bus, this machine or both have too much to do"
                     .to_owned(),
-                "有工作进程未能及时联系到主导进程：总线或本机（或两者）负担过重".to_owned(),
+                "有工作进程未能及时联系到主控进程：总线或本机（或两者）负荷过重".to_owned(),
             ),
         }
     }
@@ -259,8 +259,8 @@ mod bus_benchmark {
             format!(
                 "工作进程    {workers} 个，{ready:.1} 秒后就绪；{with_part} 个承担负载{rest}\n\
                  上报数据    {batches} 批，每批 {size} 字节；读取延迟 p50 {half:.0} ms，p99 {most_of:.0} ms，最大 {all:.0} ms\n\
-                 启动次数    虚拟 {made}，统计到 {counted}；无人承担 {undelivered}，未知 {unknown}；{lost} 个工作进程失联\n\
-                 时间分布    合并结果与虚拟数据：{buckets}\n"
+                 发起次数    模拟 {made}，统计到 {counted}；无人承担 {undelivered}，未知 {unknown}；{lost} 个工作进程失联\n\
+                 时间分布    合并结果与模拟数据：{buckets}\n"
             ),
         );
         if let Some(took) = took {

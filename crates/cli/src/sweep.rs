@@ -65,7 +65,7 @@ fn begun(args: &SweepArgs, language: Language) -> Result<Exit, String> {
     if let Some(name) = base.given(&OF_ONE_RUN) {
         return Err(language.pick(
             format!("--{name} is for a single run; a sweep makes many, and shows their figures side by side"),
-            format!("--{name} 仅用于单次运行；sweep 会进行多次运行并并列显示数据"),
+            format!("--{name} 仅用于单次压测；sweep 会多次压测并并列显示数据"),
         ));
     }
     let varied = Varied::of(&grid, &base, language)?;

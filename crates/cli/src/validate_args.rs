@@ -28,7 +28,7 @@ pub(crate) fn wrong_parts(plan: &Plan, thresholds: &[Threshold], language: Langu
             );
         }
         catalog.named(name).is_none().then(|| {
-            let known = catalog.names().collect::<Vec<_>>().join(", ");
+            let known = catalog.names().collect::<Vec<_>>().join(language.pick(", ", "、"));
             language.pick(
                 format!("--threshold '{text}': nothing is called '{name}'; there are: {known}"),
                 format!("--threshold '{text}'：没有名为 '{name}' 的场景、步骤或事务；可用：{known}"),
@@ -55,7 +55,7 @@ pub(crate) fn hint_at_ramp(plan: &Plan, settings: &RunSettings, view: View) {
     };
     output::note(&view.language.pick(
         format!("onrush: {count} is of all users together, so the first ones of a ramp may do all of it; {own} gives each of the {users} its own"),
-        format!("onrush: {count} 是所有用户合计的数量，逐步增加用户时，可能由最先开始的用户全部完成；{own} 让 {users} 个用户各做各的"),
+        format!("onrush: {count} 是所有用户合计的数量，梯度加压时，可能由最先开始的用户全部完成；{own} 让 {users} 个用户各做各的"),
     ));
 }
 

@@ -112,7 +112,7 @@ impl BusChoice {
                 let join = join.rsplit_once('@').map_or(join.to_owned(), |(_, after)| format!("***@{after}"));
                 Err(language.pick(
                     format!("--join wants the bus of a run, like nats://HOST:4222/NAME, tls://HOST:4222/NAME or unix:/tmp/run/bus, not '{join}'"),
-                    format!("--join 需要压测所用的总线，如 nats://主机:4222/名称、tls://主机:4222/名称 或 unix:/tmp/run/bus，而不是 '{join}'"),
+                    format!("--join 的值 '{join}' 无效：应为压测所用的总线，如 nats://主机:4222/名称、tls://主机:4222/名称 或 unix:/tmp/run/bus"),
                 ))
             }
         }
@@ -141,7 +141,7 @@ impl BusChoice {
                 let path = path.display();
                 language.pick(
                     format!("no bus at {path}: {reason}; start the run that leads first"),
-                    format!("{path} 处没有总线：{}；请先启动主导压测的进程", report::in_chinese(&reason.to_string())),
+                    format!("{path} 处没有总线：{}；请先启动主控进程", report::in_chinese(&reason.to_string())),
                 )
             }),
             #[cfg(feature = "nats")]
@@ -291,7 +291,7 @@ fn said(notice: &Notice, language: Language) -> Option<String> {
     Some(match notice {
         Notice::Joins => language.pick(
             "goes to the bus; whoever leads makes the cluster there, and is waited for".to_owned(),
-            "正在连接总线；集群由主导进程建立，等待中".to_owned(),
+            "正在连接总线；集群由主控进程建立，等待中".to_owned(),
         ),
         Notice::Joined => language.pick("on the bus, waiting for a run".to_owned(), "已连上总线，等待压测".to_owned()),
         Notice::Cut => language.pick("the bus is gone".to_owned(), "总线已断开".to_owned()),
@@ -302,16 +302,16 @@ fn said(notice: &Notice, language: Language) -> Option<String> {
         }
         Notice::Began(slots) => {
             let share = f64::from(*slots) / 40.96;
-            language.pick(format!("has {share:.1} % of the load"), format!("承担 {share:.1} % 的负载"))
+            language.pick(format!("has {share:.1} % of the load"), format!("承担 {share:.1}% 的负载"))
         }
         Notice::Ended => language.pick("its part is over".to_owned(), "本部分已结束".to_owned()),
         Notice::GivenUp => language.pick(
             "was out of reach for too long, so nobody counts on its part any more; it begins anew".to_owned(),
-            "失联过久，其部分已不再计入；现在重新开始".to_owned(),
+            "失联过久，所做的部分不再计入；现在重新开始".to_owned(),
         ),
         Notice::Broken(reason) => {
             let zh = report::in_chinese(reason);
-            language.pick(format!("cannot carry out its part: {reason}"), format!("无法执行其部分：{zh}"))
+            language.pick(format!("cannot carry out its part: {reason}"), format!("无法执行分配到的部分：{zh}"))
         }
         Notice::Full => language.pick(
             "the bus has no room for what it has to tell; it keeps it, and tries again".to_owned(),
@@ -321,7 +321,7 @@ fn said(notice: &Notice, language: Language) -> Option<String> {
         Notice::Unanswered => language.pick(
             "whoever leads does not answer: it is gone, out of reach, or has too much to do; nothing is started until it does"
                 .to_owned(),
-            "主导进程没有应答：可能已退出、失联或负担过重；恢复应答之前不发起负载".to_owned(),
+            "主控进程没有响应：可能已退出、失联或负荷过重；恢复之前不发起请求".to_owned(),
         ),
     })
 }
@@ -330,7 +330,7 @@ fn refused(refusal: &Refusal, language: Language) -> String {
     match refusal {
         Refusal::Version { worker, leader } => language.pick(
             format!("it is onrush {worker}, and who leads is {leader}; use the same version"),
-            format!("本机 onrush 版本是 {worker}，主导方是 {leader}；请使用同一版本"),
+            format!("本机 onrush 版本是 {worker}，主控进程是 {leader}；请使用同一版本"),
         ),
         Refusal::Plan { reason } => reason.clone(),
         Refusal::Missing => language.pick(
@@ -346,7 +346,7 @@ fn refused(refusal: &Refusal, language: Language) -> String {
             format!("不允许压测 {target}，只允许 {allowed}；如需允许，请加上 --allow-host {target}"),
         ),
         Refusal::Clock => language
-            .pick("it got too few answers to tell the time".to_owned(), "收到的应答太少，无法校准时间".to_owned()),
+            .pick("it got too few answers to tell the time".to_owned(), "收到的响应太少，无法校准时间".to_owned()),
         Refusal::System { reason } => reason.clone(),
     }
 }

@@ -181,7 +181,7 @@ fn cannot_stand_by(plan: &Plan, engine: &EngineArgs, language: Language) -> Opti
     (plan.scenarios.iter().any(waits) || !plan.barriers.is_empty()).then(|| {
         language.pick(
             "--standby: a load whose users wait for each other (--rendezvous, meet) cannot be taken over".to_owned(),
-            "--standby：用户相互等待的负载（--rendezvous、meet）无法接管".to_owned(),
+            "--standby：用户相互等待的负载（--rendezvous、barrier）无法接管".to_owned(),
         )
     })
 }

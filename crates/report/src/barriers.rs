@@ -17,14 +17,14 @@ pub(crate) fn missed(run: &Run, language: Language) -> Vec<String> {
                 format!(
                     "{name}: 'within' ended {rounds} of {all} rounds with fewer than {users} users; raise 'within', or lower 'users'"
                 ),
-                format!("{name}：{all} 轮中有 {rounds} 轮因 within 到时而放行，不足 {users} 个用户；请增大 within 或减小 users"),
+                format!("{name}：{all} 批中有 {rounds} 批因 within 到时而放行，不足 {users} 个用户；请增大 within 或减小 users"),
             )
         });
         let short = (*short > 0).then(|| {
             let rounds = count(*short);
             language.pick(
                 format!("{name}: {rounds} of {all} rounds had fewer than {users} users; no more of them could come"),
-                format!("{name}：{all} 轮中有 {rounds} 轮不足 {users} 个用户，因为不会再有用户到达"),
+                format!("{name}：{all} 批中有 {rounds} 批不足 {users} 个用户，因为不会再有用户到达"),
             )
         });
         [by_time, short].into_iter().flatten()

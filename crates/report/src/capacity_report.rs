@@ -97,6 +97,7 @@ pub fn capacity_text(lines: &[CapacityLine], screen: Screen) -> String {
             .map_or(String::new(), |text| language.pick(format!("; {text}"), format!("；{text}")));
         let formula = formula(line, language);
         let text = format!("{} = {formula}{remark}", shown(line));
+        let text = language.pick(text.clone(), text.replace(" %", "%"));
         let is_result = matches!(line.name, Name::PeakRate | Name::Machines | Name::Users | Name::Threads);
         page.painted(label(line.name, language), &text, if is_result { Paint::Strong } else { Paint::Plain });
     }
@@ -106,7 +107,7 @@ pub fn capacity_text(lines: &[CapacityLine], screen: Screen) -> String {
 fn formula(line: &CapacityLine, language: Language) -> String {
     match language {
         Language::En => line.formula.clone(),
-        Language::Zh => line.formula.replace(", ", "，少 ").replace(" too few", ""),
+        Language::Zh => line.formula.replace(", ", "，少 ").replace(" too few", "").replace(" %", "%"),
     }
 }
 
@@ -132,7 +133,7 @@ pub fn capacity_error(error: &CapacityError, language: Language) -> String {
             "数值过大或过小，无法计算；请检查单位：时间如 200ms，速率如 69/s，大小如 20KiB".to_owned()
         }
         (CapacityError::Impossible, Language::Zh) => {
-            "这么多用户在该响应时间下达不到该速率：用户数 / 速率小于响应时间；请降低 --rate 或 --response，或增加 --users".to_owned()
+            "在该响应时间下，这些用户达不到该速率：用户数 / 速率小于响应时间；请降低 --rate 或 --response，或增加 --users".to_owned()
         }
     }
 }

@@ -41,7 +41,7 @@ impl Checkup<'_> {
     /// The page, with a line end.
     pub fn text(&self, screen: &Screen) -> String {
         let language = screen.language;
-        let mut page = rows::table(&self.rows(), screen);
+        let mut page = rows::table(&self.rows(language), screen);
         page.push('\n');
         let side = match self.situation.is_server {
             true => language.pick("connections that it accepts", "作为服务端接受的连接"),

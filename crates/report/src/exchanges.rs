@@ -54,7 +54,8 @@ pub fn failed_responses(run: &Run, showing: &Showing) -> String {
         let at = time(sample.at_ns as f64);
         let step = step_of(run, sample).map_or(String::new(), |step| visible(&showing.hide(&step.name)));
         let reason = reason(sample, run, showing);
-        let _ = writeln!(text, "\n{}. {at}  {step}: {reason}", number + 1);
+        let colon = showing.language.pick(": ", "：");
+        let _ = writeln!(text, "\n{}. {at}  {step}{colon}{reason}", number + 1);
         way(sample, showing, &mut text);
         parts::write(sample, step_of(run, sample), showing, &mut text);
     }
@@ -145,7 +146,7 @@ fn step_of<'a>(run: &'a Run, sample: &Sample) -> Option<&'a Step> {
 
 fn reason(sample: &Sample, run: &Run, showing: &Showing) -> String {
     let Outcome::Failed(failure) = sample.outcome else { return String::new() };
-    let name = messages::failure_name(failure);
+    let name = messages::failure_called(failure, showing.language);
     if !sample.reason.is_empty() {
         let why = visible(&showing.hide(&sample.reason));
         return showing.language.pick(format!("{name}: {why}"), format!("{name}：{}", messages::why_in_chinese(&why)));
@@ -153,7 +154,8 @@ fn reason(sample: &Sample, run: &Run, showing: &Showing) -> String {
     if failure == Failure::Status && sample.status > 0 {
         return format!("{name} {}", sample.status);
     }
-    format!("{name} - {}", visible(&messages::remedy_at(failure, &sample.place, run, showing.language)))
+    let remedy = visible(&messages::remedy_at(failure, &sample.place, run, showing.language));
+    format!("{name}{}{remedy}", showing.language.pick(" - ", "："))
 }
 
 /// The redirects that led to a failure.

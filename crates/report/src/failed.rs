@@ -113,7 +113,7 @@ fn remedy(status: u16, has_body: bool, language: Language) -> &'static str {
         500.. => ("look into the log of the server", "请查看服务端日志"),
         _ => (
             "if it is a success here, say so with --expect-status (in a file: expect: {status: ...})",
-            "如果这就是期望的结果，请用 --expect-status 说明（文件中为 expect: {status: ...}）",
+            "如果这就是预期的结果，请用 --expect-status 说明（文件中为 expect: {status: ...}）",
         ),
     };
     language.pick(english, chinese)

@@ -47,7 +47,7 @@ pub fn github_page(run: &Run, language: Language) -> String {
         for failure in counts.failures.iter().take(FAILURES_MAX) {
             out.push_str(&format!(
                 "| {} | {} |\n",
-                text(&messages::failure_name(failure.failure)),
+                text(&messages::failure_called(failure.failure, language)),
                 count(failure.count)
             ));
         }

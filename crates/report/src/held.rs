@@ -50,7 +50,7 @@ pub fn nothing_held(held: &Held, language: Language) -> String {
         }
         None => language.pick(
             format!("no connection to {address} was established before the end; give it more time"),
-            format!("结束前未能与 {address} 建立连接；请给出更长的时间"),
+            format!("结束前未能与 {address} 建立连接；请延长时间"),
         ),
     }
 }
@@ -95,7 +95,7 @@ impl Page {
             self.say(
                 ("Held", "保持"),
                 format!("opened in {opened} ({per_s}/s): {then} open after the ramp, {end} after {after} more"),
-                format!("{opened} 内全部尝试完毕（{per_s}/秒），当时 {then} 个；又保持 {after} 后 {end} 个"),
+                format!("{opened} 内全部尝试完毕（{per_s}/s），当时 {then} 个；又保持 {after} 后 {end} 个"),
             );
         }
         let unheard = match counts.close_timed_out() + counts.abandoned() {
@@ -103,7 +103,7 @@ impl Page {
             more => {
                 let more = count(more);
                 self.language()
-                    .pick(format!(", {more} without a reply from the peer"), format!("，{more} 个未得到对端回应"))
+                    .pick(format!(", {more} without a reply from the peer"), format!("，{more} 个未得到对端响应"))
             }
         };
         let retried = match counts.retries() {
@@ -129,10 +129,10 @@ impl Page {
             let mut rest = String::new();
             for (number, en, zh) in [
                 (counts.late(), "sent late by the generator", "因压测机滞后而迟发"),
-                (counts.unanswered(), "unanswered", "未应答"),
+                (counts.unanswered(), "unanswered", "未响应"),
                 (counts.unsent(), "never sent", "未能发出"),
                 (counts.missed(), "due on lost connections", "因连接断开未发"),
-                (counts.refused(), "refused by the check", "未通过检查"),
+                (counts.refused(), "refused by the check", "断言失败"),
             ] {
                 if number > 0 {
                     let number = count(number);
@@ -142,7 +142,7 @@ impl Page {
             self.say(
                 ("Messages", "消息"),
                 format!("{due} due, {sent} sent, {answered} answered{rest}"),
-                format!("应发 {due}，已发 {sent}，已应答 {answered}{rest}"),
+                format!("应发 {due}，已发 {sent}，已响应 {answered}{rest}"),
             );
         }
         if let Some((requested, achieved)) = held.requested_and_achieved {
@@ -162,7 +162,7 @@ impl Page {
             [(("Received", "下载"), counts.bytes_received(), received), (("Sent", "上传"), counts.bytes_sent(), sent)]
         {
             let (all, per_s) = (bytes(number as f64), bytes(per_s));
-            self.say(label, format!("{all} ({per_s}/s)"), format!("{all}（{per_s}/秒）"));
+            self.say(label, format!("{all} ({per_s}/s)"), format!("{all}（{per_s}/s）"));
         }
     }
 
@@ -228,7 +228,7 @@ impl Page {
                 self.language().pick(label.0, label.1),
                 &of.iter().collect::<Vec<_>>(),
                 |_| Scene::of_held(held),
-                ": ",
+                self.language().pick(": ", "："),
             );
         }
     }

@@ -1,9 +1,9 @@
 //! Stored runs: lists of them, and the changes within a series.
 
-use history::{Card, Change, Listed};
+use history::{Card, Change, Listed, TREND_RUNS_MIN};
 use serde_json::json;
 
-use crate::format::{Align, count, pad, rate, time};
+use crate::format::{Align, count, counted, pad, rate, time};
 use crate::screen::Screen;
 use crate::wrap::cut;
 use crate::{Doing, Language};
@@ -22,7 +22,7 @@ pub fn history_table(listed: &Listed, screen: &Screen) -> String {
             "{}\n",
             pick(
                 "no runs are kept yet; runs of scenario files are, and others with --save",
-                "还没有保存的运行；场景文件的运行会自动保存，其他运行请加 --save"
+                "还没有压测记录；场景文件的压测会自动保存，其他压测请加 --save"
             )
         );
     }
@@ -36,20 +36,20 @@ pub fn history_table(listed: &Listed, screen: &Screen) -> String {
         format!("{}{others}  {}\n", pad(&cut(&id, WIDTHS[0] - 1), WIDTHS[0], Align::Left), cut(target, target_width))
     };
     let heads = [
-        pick("run", "运行"),
+        pick("run", "记录"),
         pick("requests/s", "QPS"),
         pick("failed", "失败"),
         "p50",
         "p99",
         pick("thresholds", "阈值"),
     ];
-    let mut text = row(heads.map(str::to_owned), pick("target", "被测服务"));
+    let mut text = row(heads.map(str::to_owned), pick("target", "压测目标"));
     for card in &listed.runs {
         let ns = |value: Option<f64>| value.map_or("-".to_owned(), time);
         let met = match card.is_met {
             None => "-",
-            Some(true) => pick("met", "达到"),
-            Some(false) => pick("not met", "未达到"),
+            Some(true) => pick("met", "达标"),
+            Some(false) => pick("not met", "未达标"),
         };
         let shown = match card.held {
             Some(held) => format!("{} {}", count(held), pick("held", "连接")),
@@ -100,20 +100,19 @@ pub fn trend_text(runs: &[&Card], series: &[(&str, Vec<Change>)], language: Lang
             let percent = in_percent(change.after / change.before - 1.0);
             text.push_str(&language.pick(
                 format!("{}: {figure} {before} -> {after} ({percent}) from this run on\n", plain_text(&card.id)),
-                format!("{}：{figure} 从 {before} 变为 {after}（{percent}），自此次运行起\n", plain_text(&card.id)),
+                format!("{}：{figure} 从 {before} 变为 {after}（{percent}），自此次压测起\n", plain_text(&card.id)),
             ));
         }
     }
-    if text.is_empty() {
-        return format!(
-            "{}\n",
-            language.pick(
-                format!("no change of level among {} run{}", runs.len(), if runs.len() == 1 { "" } else { "s" }),
-                format!("{} 次运行中没有明显的水平变化", runs.len())
-            )
-        );
+    match runs.len() {
+        _ if !text.is_empty() => text,
+        few if few < TREND_RUNS_MIN => language.pick(
+            format!("no change of level among {}; {TREND_RUNS_MIN} are needed to tell\n", counted(few as u64, "run")),
+            format!("只有 {few} 次压测，至少需要 {TREND_RUNS_MIN} 次才能判断水平是否变化\n"),
+        ),
+        all => language
+            .pick(format!("no change of level among {all} runs\n"), format!("{all} 次压测中没有明显的水平变化\n")),
     }
-    text
 }
 
 pub(crate) fn in_percent(share: f64) -> String {
@@ -129,14 +128,14 @@ pub fn history_error(error: &history::HistoryError, language: Language) -> Strin
             let home = home.display();
             language.pick(
                 format!("there is no run '{name}' in {home}; see them with: onrush history"),
-                format!("{home} 中没有名为 '{name}' 的运行；可用 onrush history 查看"),
+                format!("{home} 中没有名为 '{name}' 的压测记录；可用 onrush history 查看"),
             )
         }
         HistoryError::Ambiguous { name, among } => {
-            let among = plain_text(&among.join(", "));
+            let among = plain_text(&among.join(language.pick(", ", "、")));
             language.pick(
                 format!("several runs begin with '{name}': {among}; write more of the name"),
-                format!("有多个运行以 '{name}' 开头：{among}；请写得更完整"),
+                format!("有多条压测记录以 '{name}' 开头：{among}；请写得更完整"),
             )
         }
         HistoryError::Io { path, error } => {

@@ -3,6 +3,7 @@
 mod closes;
 mod config_error;
 mod export_error;
+mod failure_names;
 mod feed_error;
 mod grpc;
 mod plan_error;
@@ -47,11 +48,34 @@ pub use threshold_error::{threshold_error, threshold_fault};
 use crate::Language;
 use crate::format::{count, span};
 
+/// Names in a Chinese sentence.
+pub(crate) fn listed(names: &str) -> String {
+    names.replace(", ", "、")
+}
+
 /// The name of a failure, with the detail that some have.
 pub(crate) fn failure_name(failure: Failure) -> String {
     match failure.detail() {
         Some(detail) => format!("{} ({detail})", failure.name()),
         None => failure.name().to_owned(),
+    }
+}
+
+/// The same for people who read Chinese: what it is called, and its name in brackets.
+pub(crate) fn failure_called(failure: Failure, language: Language) -> String {
+    let name = failure_name(failure);
+    match language {
+        Language::En => name,
+        Language::Zh => format!("{}（{name}）", failure_names::chinese(failure)),
+    }
+}
+
+/// The same of a name in a report.
+pub(crate) fn reason_called(name: &str, language: Language) -> String {
+    let plain = name.split(" (").next().unwrap_or_default();
+    match Failure::all().find(|failure| failure.name() == plain) {
+        Some(failure) if language == Language::Zh => format!("{}（{name}）", failure_names::chinese(failure)),
+        _ => name.to_owned(),
     }
 }
 
@@ -77,7 +101,10 @@ const STATUSES_NAMED_MAX: usize = 4;
 /// A failure with its count. Statuses are counted separately, where that is known.
 pub(crate) fn failure_counted(failure: &FailureCount, scene: &Scene<'_>, language: Language) -> String {
     let all = count(failure.count);
-    let plain = || format!("{all} {}", failure_in(failure.failure, scene, language));
+    let plain = || {
+        let (name, called) = (failure_in(failure.failure, scene, language), failure_names::chinese(failure.failure));
+        language.pick(format!("{all} {name}"), format!("{all} 次{called}（{name}）"))
+    };
     if failure.failure != Failure::Status {
         return plain();
     }
@@ -89,7 +116,12 @@ pub(crate) fn failure_counted(failure: &FailureCount, scene: &Scene<'_>, languag
     statuses.sort_by_key(|&(status, count)| (std::cmp::Reverse(count), status));
     let rest: u64 = statuses.iter().skip(STATUSES_NAMED_MAX).map(|(_, count)| count).sum();
     let named = statuses.iter().take(STATUSES_NAMED_MAX);
-    let mut parts: Vec<String> = named.map(|(status, number)| format!("{} x HTTP {status}", count(*number))).collect();
+    let mut parts: Vec<String> = named
+        .map(|(status, number)| {
+            let number = count(*number);
+            language.pick(format!("{number} x HTTP {status}"), format!("{number} 个 HTTP {status}"))
+        })
+        .collect();
     if rest > 0 {
         let rest = count(rest);
         parts.push(language.pick(format!("{rest} x others"), format!("其他 {rest} 个")));
@@ -207,7 +239,7 @@ fn remedy(failure: Failure, scene: &Scene<'_>, language: Language) -> String {
         }
         Failure::NoFirstAnswer if scene.is_talk() => pick(
             format!("the connection to {address} was established, but the WebSocket handshake had no answer within {connect_limit}; check that the path is one of WebSocket and that the server is not overloaded, or raise --connect-timeout"),
-            format!("到 {address} 的连接已建立，但 WebSocket 握手在 {connect_limit} 内没有收到回应；请确认该路径是 WebSocket 服务且服务端没有过载，或调大 --connect-timeout"),
+            format!("到 {address} 的连接已建立，但 WebSocket 握手在 {connect_limit} 内没有收到响应；请确认该路径是 WebSocket 服务且服务端没有过载，或调大 --connect-timeout"),
         ),
         Failure::NoFirstAnswer => pick(
             format!("the connection to {address} was established, but the first request on it had no answer within {connect_limit}; check which protocol the port speaks and whether the server is overloaded, or raise --connect-timeout"),
@@ -270,7 +302,7 @@ fn remedy(failure: Failure, scene: &Scene<'_>, language: Language) -> String {
         ),
         Failure::Status => pick(
             "the status is not a success; look at the server's log, or set which count as success with --expect-status (in a file: expect: {status: ...})".to_owned(),
-            "状态码不属于成功；请查看服务端日志，或用 --expect-status（文件中为 expect: {status: ...}）指定哪些状态码算成功".to_owned(),
+            "状态码不在成功范围内；请查看服务端日志，或用 --expect-status（文件中为 expect: {status: ...}）指定哪些状态码算成功".to_owned(),
         ),
         Failure::BodyLimit => pick(
             format!(
@@ -278,7 +310,7 @@ fn remedy(failure: Failure, scene: &Scene<'_>, language: Language) -> String {
                 plan::CHECKED_BODY_BYTES_MAX
             ),
             format!(
-                "响应体超过校验的上限 {} 字节，或与同一连接上的其他响应合计、或作为 JSON 占用内存过多；可用 --show-failures 查看是哪一种，并发流多时请调小 --streams",
+                "响应体超过断言可检查的 {} 字节，或与同一连接上的其他响应合计、或解析为 JSON 时占用内存过多；可用 --show-failures 查看是哪一种，并发流多时请调小 --streams",
                 plan::CHECKED_BODY_BYTES_MAX
             ),
         ),
@@ -296,15 +328,15 @@ fn remedy(failure: Failure, scene: &Scene<'_>, language: Language) -> String {
         ),
         Failure::TimeCheck => pick(
             "a complete answer took longer, or less, than the check on its time allows; see how long with --show-failures".to_owned(),
-            "响应完整，但耗时不符合对时间的校验；可用 --show-failures 查看耗时".to_owned(),
+            "响应完整，但耗时不符合要求；可用 --show-failures 查看耗时".to_owned(),
         ),
         Failure::SizeCheck => pick(
             "a complete answer is larger, or smaller, than the check on its size allows; see its size with --show-failures".to_owned(),
-            "响应完整，但大小不符合对大小的校验；可用 --show-failures 查看大小".to_owned(),
+            "响应完整，但大小不符合要求；可用 --show-failures 查看大小".to_owned(),
         ),
         Failure::LoopLimit => pick(
             "a loop went round as often as it may, and its condition did not end it; raise `most`, or look at what the condition waits for".to_owned(),
-            "循环次数达到上限，条件仍未使其结束；请调大 most，或检查条件所等待的内容".to_owned(),
+            "循环次数达到上限，条件仍未满足；请调大 most，或检查条件所等待的内容".to_owned(),
         ),
         Failure::Dns => pick(
             format!("a redirect leads to a host that cannot be resolved ({address}); see how it got there with --show-failures"),
@@ -357,7 +389,7 @@ fn protocol(fault: ProtocolFault, language: Language) -> String {
         ProtocolFault::ChunkEnd => {
             ("a chunk of the answer does not end where its size says", "响应的分块没有在其长度处结束")
         }
-        ProtocolFault::Trailer => ("a trailer field of the answer is malformed", "响应的尾部字段格式错误"),
+        ProtocolFault::Trailer => ("a trailer field of the answer is malformed", "响应的 trailer 格式错误"),
         ProtocolFault::UnexpectedUpgrade => {
             ("the server switched protocols without being asked", "服务端未经请求就切换了协议")
         }
@@ -380,11 +412,11 @@ fn protocol(fault: ProtocolFault, language: Language) -> String {
         ProtocolFault::MessageTooLarge => ("a message of the server is larger than 1 GiB", "服务端的消息超过 1 GiB"),
         ProtocolFault::WebSocketFlood => (
             "the server sent 10000 frames in a row that carry nothing, or pings whose answers it did not read",
-            "服务端连续发送了 10000 个无实际内容的帧，或不断发送 ping 却不读取回应",
+            "服务端连续发送了 10000 个无实际内容的帧，或不断发送 ping 却不读取响应",
         ),
         ProtocolFault::AnswerLength => (
             "the length before an answer is larger than 1 GiB; check --length-prefix",
-            "应答前的长度超过 1 GiB；请检查 --length-prefix",
+            "响应前的长度超过 1 GiB；请检查 --length-prefix",
         ),
         _ => ("the server broke the protocol", "服务端违反了协议"),
     };

@@ -130,7 +130,7 @@ pub fn hold_begins(plan: &Hold, address: SocketAddr, screen: &Screen) -> String 
     let (url, words) = (plan::masked_url(&plan.target.url), held::plan_in_words(plan, language));
     let line = language.pick(
         format!("holding connections to {url} ({address}): {words}; Ctrl-C ends it"),
-        format!("保持到 {url}（{address}）的连接：{words}；按 Ctrl-C 结束"),
+        format!("长连接压测 {url}（{address}）：{words}；按 Ctrl-C 结束"),
     );
     in_lines(&line, screen)
 }

@@ -26,7 +26,7 @@ pub(crate) fn table(run: &Run, screen: &Screen) -> String {
     let are_several = run.scenarios.len() > 1;
     for scenario in &run.scenarios {
         let named = |title: &str| match are_several {
-            true => format!("{title}: {}", scenario.name),
+            true => language.pick(format!("{title}: {}", scenario.name), format!("{title}（{}）", scenario.name)),
             false => title.to_owned(),
         };
         if are_several || scenario.steps.len() > 1 {

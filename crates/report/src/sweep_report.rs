@@ -23,14 +23,14 @@ pub fn grid_error(error: &search::GridError, language: crate::Language) -> Strin
     use search::{CELLS_MAX, GridError};
     let chinese = match error {
         GridError::NoValues { text } => {
-            format!("'{text}' 没有可变的内容；请写参数及其取值，如 connections=10,100,1000")
+            format!("'{text}' 没有要改变的参数；请写参数及其取值，如 connections=10,100,1000")
         }
         GridError::Twice { name, value } => {
-            format!("'{name}' 的取值 '{value}' 重复；请只写一次，多次运行请用 --repeat")
+            format!("'{name}' 的取值 '{value}' 重复；请只写一次，要重复压测请用 --repeat")
         }
         GridError::Again { name } => format!("'{name}' 出现了两次；请在一个 --vary 中写出全部取值"),
         GridError::Nothing => "没有指定要改变的内容；请用 --vary 指定，如 --vary connections=10,100,1000".to_owned(),
-        GridError::TooMany { cells } => format!("{cells} 次运行超过上限 {CELLS_MAX}；请减少取值或 --repeat"),
+        GridError::TooMany { cells } => format!("{cells} 次压测超过上限 {CELLS_MAX}；请减少取值或 --repeat"),
     };
     language.pick(format!("--vary: {error}"), format!("--vary：{chinese}"))
 }

@@ -371,7 +371,7 @@ fn barriers_that_were_missed_are_reported() {
     for part in ["peak: 'within' ended 2 of 12 rounds with fewer than 1,000 users", "peak: 3 of 12 rounds had fewer"] {
         assert!(english.contains(part), "{english}");
     }
-    for part in ["peak：12 轮中有 2 轮因 within 到时", "peak：12 轮中有 3 轮"] {
+    for part in ["peak：12 批中有 2 批因 within 到时", "peak：12 批中有 3 批"] {
         assert!(chinese.contains(part), "{chinese}");
     }
 }

@@ -81,7 +81,7 @@ fn verdict_in_words(run: &Run, language: Language) -> String {
     let achieved = rate(of.rate);
     let named = |said: String| match run.plan.scenarios.get(verdict.scenario) {
         Some(scenario) if run.plan.scenarios.len() > 1 => {
-            pick(format!("in '{}' {said}", scenario.name), format!("场景 '{}'：{said}", scenario.name))
+            pick(format!("in '{}' {said}", scenario.name), format!("场景“{}”：{said}", scenario.name))
         }
         _ => said,
     };
@@ -179,7 +179,7 @@ fn kept_iterations(run: &Run, language: Language) -> Option<String> {
     let (begun, requested) = (run.iterations.completed + run.iterations.failed + run.iterations.cut, rate(requested));
     Some(language.pick(
         format!("the plan was kept: {} at {requested}/s", counted(begun, "iteration")),
-        format!("计划已达成：按 {requested}/s 开始 {} 次迭代", count(begun)),
+        format!("计划已达成：按每秒 {requested} 次开始 {} 次迭代", count(begun)),
     ))
 }
 
@@ -245,7 +245,7 @@ fn signs(run: &Run, language: Language) -> Vec<String> {
         let limit = crate::format::span(limit);
         signs.push(pick(
             format!("each request is given {limit}, longer than the load: a shorter -t tells what the target does not answer"),
-            format!("每个请求的超时是 {limit}，比压测时间还长；把 -t 调短，才能看出哪些请求没有响应"),
+            format!("每个请求的超时是 {limit}，比压测时长还长；把 -t 调短，才能看出哪些请求没有响应"),
         ));
     }
     let dropped = counts.dropped() - counts.dropped_by_generator();
@@ -268,7 +268,7 @@ fn signs(run: &Run, language: Language) -> Vec<String> {
             format!(
                 "requests piled up: {number} in flight at the end, for about {end} each, against {halfway} halfway"
             ),
-            format!("来不及处理：结束时有 {number} 个在途，每个约 {end}，而中途约 {halfway}"),
+            format!("请求堆积：结束时 {number} 个在途，响应时间约 {end}（压测中途约 {halfway}）"),
         ));
     }
     if let Some(wait) = verdict.wait_p99_ns.filter(|wait| *wait > WAIT_MIN_NS) {
@@ -295,7 +295,7 @@ fn generator(run: &Run, language: Language) -> String {
         let (stalled, span) = (time(spent.stalled_ns as f64), time(spent.span_ns as f64));
         return language.pick(
             format!("the generator was the limit: thread {shard} stood still for {stalled} of {span} (another program had its core, or it was stopped), {lateness}loop lag p99 {lag}; {more} other work off this machine"),
-            format!("瓶颈在压测机：线程 {shard} 在 {span} 中停顿了 {stalled}（核被其他程序占用，或进程被暂停）；{lateness}事件循环延迟 p99 {lag}；{more}本机的其他负载"),
+            format!("瓶颈在压测机：线程 {shard} 在 {span} 中卡顿了 {stalled}（核被其他程序占用，或进程被暂停）；{lateness}事件循环延迟 p99 {lag}；{more}本机的其他负载"),
         );
     }
     let (shard, spent) = verdict.busiest.clone().unwrap_or_default();
@@ -309,7 +309,7 @@ fn generator(run: &Run, language: Language) -> String {
     let (cpu, wanted) = (share(spent.cpu_share()), share(spent.wanted_share()));
     language.pick(
         format!("the generator was the limit: thread {shard} needed {wanted} of a core and got {cpu}, {lateness}loop lag p99 {lag}; {more} other work off this machine"),
-        format!("瓶颈在压测机：线程 {shard} 需要 {wanted} 的核，实际得到 {cpu}；{lateness}事件循环延迟 p99 {lag}；{more}本机的其他负载"),
+        format!("瓶颈在压测机：线程 {shard} 需要单核 CPU 的 {wanted}，实际只分到 {cpu}；{lateness}事件循环延迟 p99 {lag}；{more}本机的其他负载"),
     )
 }
 
@@ -345,7 +345,7 @@ pub(crate) fn stalls(run: &Run, language: Language) -> Option<(String, bool)> {
     Some((
         language.pick(
             format!("! {marks} {verb} stalls of this machine ({stalled} in all){clean}{grave}"),
-            format!("! {marks} 包含本机的停顿（共 {stalled}）{clean}{grave}"),
+            format!("! {marks} 包含本机的卡顿（共 {stalled}）{clean}{grave}"),
         ),
         is_grave,
     ))
@@ -359,7 +359,7 @@ pub(crate) fn unreliable(run: &Run, language: Language) -> Option<&'static str> 
 pub(crate) fn unreliable_mark(language: Language) -> &'static str {
     language.pick(
         "UNRELIABLE: these figures reflect this machine as much as the target",
-        "结果不可信：以上数据既反映被测服务，也反映压测机自身",
+        "结果不可靠：以上数据既反映被测服务，也反映压测机自身",
     )
 }
 
@@ -405,6 +405,6 @@ pub fn threshold_line(text: &str, judgement: &Judgement, language: Language) -> 
         (Some((least, most)), Unit::Ratio) => format!("{:.4}% - {:.4}%", least * 100.0, most * 100.0),
         _ => value,
     };
-    let holds = if judgement.holds { language.pick("met", "达到") } else { language.pick("NOT MET", "未达到") };
-    format!("{text}: {bound}{value}, {holds}")
+    let holds = if judgement.holds { language.pick("met", "达标") } else { language.pick("NOT MET", "未达标") };
+    language.pick(format!("{text}: {bound}{value}, {holds}"), format!("{text}：实际 {bound}{value}，{holds}"))
 }

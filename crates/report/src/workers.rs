@@ -36,7 +36,7 @@ fn all(workers_summary: &WorkersSummary, language: Language) -> String {
             time(error.as_nanos() as f64)
         ),
         format!(
-            "{workers} 个工作进程；各自启动最多晚 {}，时钟误差最多 {}",
+            "{workers} 个工作进程；各自开始时间最多晚 {}，时钟误差最多 {}",
             time(late.as_nanos() as f64),
             time(error.as_nanos() as f64)
         ),
@@ -52,7 +52,7 @@ fn late(workers_summary: &WorkersSummary, language: Language) -> Option<String> 
             "what they told was read up to {span} late: this machine, the bus or the way to it is too slow for so many; \
              nothing is missing of it"
         ),
-        format!("它们的数据最多迟 {span} 才被读取：这台机器、总线或其间的网络跟不上这么多工作进程；数据没有缺失"),
+        format!("它们的数据最多迟 {span} 才被读取：这台机器、总线或其间的网络跟不上工作进程上报的数据；数据没有缺失"),
     ))
 }
 
@@ -65,15 +65,15 @@ pub(crate) fn changed_late(workers_summary: Option<&WorkersSummary>, language: L
     let (said, starts) = (counted(otherwise.unsigned_abs(), "start"), count(otherwise.unsigned_abs()));
     let (more, more_zh) = match otherwise {
         0 => (String::new(), String::new()),
-        1.. => (format!(", {said} more than planned"), format!("，比计划多启动 {starts} 次")),
-        _ => (format!(", {said} fewer than planned"), format!("，比计划少启动 {starts} 次")),
+        1.. => (format!(", {said} more than planned"), format!("，比计划多发起 {starts} 个请求")),
+        _ => (format!(", {said} fewer than planned"), format!("，比计划少发起 {starts} 个请求")),
     };
     Some(language.pick(
         format!(
             "a change of the load reached some of them up to {span} late: until then they went on as before{more}; whoever \
              leads, the bus or the machine was slow or out of reach"
         ),
-        format!("负载变更最多迟 {span} 才到达部分工作进程，在此之前它们按原负载执行{more_zh}；主导进程、总线或机器曾失联或过慢"),
+        format!("负载调整最多迟 {span} 才到达部分工作进程，在此之前它们按原负载执行{more_zh}；主控进程、总线或机器曾失联或过慢"),
     ))
 }
 
@@ -94,7 +94,7 @@ fn one(worker: &WorkerResult, language: Language) -> String {
         text.push_str(language.pick("; was lost", "；曾失联"));
     }
     if *bus_was_full {
-        text.push_str(language.pick("; the bus had no room for what it told", "；总线空间不足，数据曾无法写入"));
+        text.push_str(language.pick("; the bus had no room for what it told", "；总线已满，数据曾无法写入"));
     }
     text
 }
@@ -114,7 +114,7 @@ pub(crate) fn missed(workers_summary: Option<&WorkersSummary>, language: Languag
                 workers_summary.workers.len()
             ),
             format!(
-                "{} 个工作进程中有 {lost} 个失联：它们的部分没有执行，或稍后由其他进程执行",
+                "{} 个工作进程中有 {lost} 个失联：它们承担的部分没有执行，或稍后由其他进程执行",
                 workers_summary.workers.len()
             ),
         ));
@@ -123,14 +123,14 @@ pub(crate) fn missed(workers_summary: Option<&WorkersSummary>, language: Languag
     let made = is_of(unknown, "it was", "they were");
     let (undelivered, unknown) = (count(undelivered), count(unknown));
     let mut text = language.pick(
-        format!("workers were lost: {said} {were} due while nobody had the slots, of {unknown} nobody knows whether {made} made"),
-        format!("有工作进程失联：{undelivered} 次启动到期时无人承担，另有 {unknown} 次是否发出未知"),
+        format!("workers were lost: {said} {were} due while no worker had the slots, of {unknown} it is not known whether {made} made"),
+        format!("有工作进程失联：{undelivered} 个请求到期时无人承担、没有发起，另有 {unknown} 个是否发起未知"),
     );
     if !stalled.is_zero() {
         let span = time(stalled.as_nanos() as f64);
         text.push_str(&language.pick(
             format!("; for {span} the load stood still: whoever leads, or the bus, was out of reach"),
-            format!("；负载停顿了 {span}：主导进程或总线失联"),
+            format!("；负载中断了 {span}：主控进程或总线失联"),
         ));
     }
     Some(text)
@@ -208,7 +208,7 @@ pub fn live_workers(workers: &[WorkerResult]) -> Value {
 pub fn lost_worker(name: &str, language: Language) -> String {
     language.pick(
         format!("worker {name} was lost: what is due at it until others have it counts as undelivered"),
-        format!("工作进程 {name} 失联：在其他进程接手之前，它的部分计为无人承担"),
+        format!("工作进程 {name} 失联：在其他进程接手之前，它承担的部分计为无人承担"),
     )
 }
 
@@ -258,7 +258,7 @@ mod tests {
         // Users have no planned starts.
         assert!(reported(0, 2_500, Language::En).contains("went on as before;"));
         assert_eq!(reported(0, 0, Language::En), "");
-        assert!(reported(-7, 2_500, Language::Zh).contains("按原负载执行，比计划少启动 7 次；"));
+        assert!(reported(-7, 2_500, Language::Zh).contains("按原负载执行，比计划少发起 7 个请求；"));
         let value = value(Some(&of(-7, 2_500)));
         assert_eq!((&value["late_change_delta"], &value["change_delay_s"]), (&json!(-7), &json!(2.5)));
     }

@@ -43,7 +43,7 @@ fn load(scenarios: &[Value]) -> Made {
     let run = json!({
         "state": "paused", "revision": 3, "now_s": 5.0,
         "plan": {"kind": "load", "target": "http://127.0.0.1:8080/", "requests": null,
-            "scenarios": [{"text": "GET /, open model", "text_zh": "GET /，开放模型"}]},
+            "scenarios": [{"text": "GET /, open model", "text_zh": "GET /，固定速率"}]},
         "scenarios": scenarios,
         "live": {"number": 5,
             "now": {"requests_per_s": 499.6, "failed_per_s": 2.0, "users": 7, "in_flight": 3, "response_time": times},
@@ -101,7 +101,7 @@ fn all_of_a_load_is_there_at_any_size() {
         assert!(text.contains(part), "{part}:\n{text}");
     }
     let text = drawn(&known(&source, Language::Zh), (80, 24)).replace(' ', "");
-    for part in ["已暂停", "请求/秒", "3个工作进程，1个失联", "已越界", "速率500/s", "q停止"] {
+    for part in ["已暂停", "QPS", "3个工作进程，1个失联", "未达标", "速率500/s", "q停止"] {
         assert!(text.contains(part), "{part}:\n{text}");
     }
     // Nothing fits, and nothing panics.

@@ -98,7 +98,7 @@ impl<S: Send + Sync> FromRequest<S> for BodyRead {
             return Ok(Self(json!({})));
         }
         let no_json =
-            |error| ApiError::wrong(&format!("this is no JSON: {error}"), &format!("请求不是有效的 JSON：{error}"));
+            |error| ApiError::wrong(&format!("this is no JSON: {error}"), &format!("请求体不是有效的 JSON：{error}"));
         serde_json::from_slice(&body).map(Self).map_err(no_json)
     }
 }
@@ -235,7 +235,7 @@ async fn start(
         let mut state = hub.lock();
         if state.order != Ordered::None {
             let (text, zh) = match state.going() {
-                Ok(_) => ("a run goes on; stop it first", "已有压测在运行；请先停止"),
+                Ok(_) => ("a run goes on; stop it first", "已有压测正在进行；请先停止"),
                 Err(_) => ("a run begins or ends just now; try again when it has", "压测正在启动或收尾；请稍后再试"),
             };
             return Err(ApiError::new(StatusCode::CONFLICT, "runs_already", text, zh));

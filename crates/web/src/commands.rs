@@ -27,20 +27,20 @@ impl RequestedChange {
         let all = body.as_object().ok_or_else(|| {
             ApiError::wrong(
                 "a change is an object like {\"revision\": 0, \"change\": \"pause\"}",
-                "变更应为对象，如 {\"revision\": 0, \"change\": \"pause\"}",
+                "调整应为对象，如 {\"revision\": 0, \"change\": \"pause\"}",
             )
         })?;
         if let Some(other) = all.keys().find(|key| !known.contains(&key.as_str())) {
             let known = known.join(", ");
             return Err(ApiError::wrong(
                 &format!("a change has no '{other}'; it has {known}"),
-                &format!("变更没有 '{other}'；可用：{known}"),
+                &format!("调整中没有 '{other}' 这个字段；可用：{}", known.replace(", ", "、")),
             ));
         }
         let seen = body["revision"].as_u64().and_then(|seen| u32::try_from(seen).ok()).ok_or_else(|| {
             ApiError::wrong(
                 "'revision' wants the number that the run says of itself",
-                "'revision' 应为运行给出的修订号",
+                "'revision' 应为压测当前的修订号",
             )
         })?;
         let (control, places) = (&run.control, places(body, run)?);
@@ -105,7 +105,7 @@ fn places(body: &Value, run: &Run) -> Result<Vec<usize>, ApiError> {
                 let known = names.join(", ");
                 Err(ApiError::wrong(
                     &format!("there is no scenario '{name}'; there are {known}"),
-                    &format!("没有场景 '{name}'；可用：{known}"),
+                    &format!("没有场景 '{name}'；可用：{}", known.replace(", ", "、")),
                 ))
             }
         },
@@ -174,14 +174,14 @@ pub(crate) fn refusal(refused: Refused) -> ApiError {
         Refused::NoScenario => ("no_scenario", "没有这个场景".to_owned()),
         Refused::NoRate => ("no_rate", "该压测按用户数进行，没有速率；请改为调整用户数".to_owned()),
         Refused::NoUsers => ("no_users", "该压测按速率进行，没有用户数；请改为调整速率".to_owned()),
-        Refused::Rendezvous => ("rendezvous", "该压测的用户互相等待，用户数不能改变".to_owned()),
+        Refused::Rendezvous => ("rendezvous", "该压测的用户互相等待，不能调整用户数".to_owned()),
         Refused::Counted => ("counted", "该压测把固定的请求数分给各用户；改用时长后才能调整用户数".to_owned()),
         Refused::IsPaused => ("is_paused", "压测已经暂停".to_owned()),
         Refused::NotPaused => ("not_paused", "压测没有暂停".to_owned()),
         Refused::WarmingUp => ("warming_up", "压测正在预热，现在结束将没有任何测量结果；请直接停止".to_owned()),
         Refused::Over => ("over", "压测已结束；请重新启动".to_owned()),
-        Refused::Behind { now } => ("behind", format!("压测刚被他人修改（修订号 {now}）；请查看后再改")),
-        Refused::Held => ("held", "保持的连接没有可暂停或调整的负载；可以停止".to_owned()),
+        Refused::Behind { now } => ("behind", format!("压测刚被其他人调整过（修订号 {now}）；请查看后再调整")),
+        Refused::Held => ("held", "长连接压测（hold）没有可暂停或调整的负载；可以停止".to_owned()),
     };
     let mut fault = ApiError::new(StatusCode::CONFLICT, code, &refused.to_string(), "");
     fault.text_zh = zh;

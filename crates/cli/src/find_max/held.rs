@@ -25,7 +25,7 @@ impl Goals {
             if goal.limit_of_time(metrics::Measure::Response).is_none() {
                 return Err(language.pick(
                     format!("--goal '{text}': of held connections a goal is a percentile of response_time; that all are held is always wanted"),
-                    format!("--goal '{text}'：长连接的目标只能是 response_time 的百分位；连接全部保持始终是要求"),
+                    format!("--goal '{text}'：长连接的达标条件只能是 response_time 的百分位；所有连接都不断开始终是要求"),
                 ));
             }
             of_times.push(goal);
@@ -34,7 +34,7 @@ impl Goals {
     }
 
     pub(super) fn texts(&self, language: Language) -> Vec<String> {
-        let held = language.pick("all connections are held", "所有连接都保持").to_owned();
+        let held = language.pick("all connections are held", "所有连接都不断开").to_owned();
         std::iter::once(held).chain(self.of_times.iter().map(|goal| goal.text.clone())).collect()
     }
 

@@ -127,7 +127,7 @@ impl TrialRunner {
             let waited = run.wall.as_secs_f64().round();
             output::complain(&language.pick(
                 format!("one request alone was not answered within {waited}s, so there is no load that could meet a goal; a goal of a longer time waits longer"),
-                format!("单独一个请求在 {waited}s 内没有得到响应，因此没有负载能达到目标；时间更长的目标会等得更久"),
+                format!("单独一个请求在 {waited}s 内没有得到响应，因此没有达标的负载；把达标条件中的时间放宽，就会等得更久"),
             ));
             return Some(Exit::Unmet);
         }
@@ -135,7 +135,7 @@ impl TrialRunner {
             let failed = run.tally.failed;
             output::complain(&language.pick(
                 format!("{failed} requests, one after the other, all failed, so there is no load that could meet a goal; 'onrush --debug' shows one in full"),
-                format!("逐个发送的 {failed} 个请求全部失败，因此没有负载能达到目标；用 'onrush --debug' 查看完整的一次"),
+                format!("逐个发送的 {failed} 个请求全部失败，因此没有达标的负载；用 'onrush --debug' 查看完整的一次"),
             ));
             return Some(Exit::Unmet);
         }

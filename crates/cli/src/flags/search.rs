@@ -10,7 +10,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
     flag("goal", Kind::FreeList("GOAL"), modes::FIND_MAX).common().help(
         "What the load must meet, as a percentile or a share; repeatable [default: 'p99(response_time) < 500ms', and 'failed / done < 1%' unless a goal names failures]",
-        "负载必须满足的目标，为百分位或比例，可重复 [默认：'p99(response_time) < 500ms'；没有关于失败的目标时另加 'failed / done < 1%']",
+        "达标条件（SLO），为百分位或比例，可重复 [默认：'p99(response_time) < 500ms'；没有关于失败的条件时另加 'failed / done < 1%']",
     ),
     flag("vary", Kind::Choice("WHAT", &["rate", "users"]), modes::FIND_MAX).common().help(
         "What to vary: rate or users [default: rate; users for a file of closed loads]",
@@ -18,11 +18,11 @@ pub(super) const ROWS: &[Row] = &[
     ),
     flag("budget", Kind::Number("TIME"), modes::FIND_MAX).common().help(
         "How long the search may take; less time gives wider bounds, as honest ones [default: 12m]",
-        "搜索可用的时间；时间越短，上下界越宽，但同样可信 [默认：12m]",
+        "搜索时限；越短，上下界越宽，但同样可靠 [默认：12m]",
     ),
     flag("trials", Kind::Number("N"), modes::FIND_MAX).help(
         "End the search after this many trials, with what was found by then",
-        "做完这么多次测试后结束搜索，并给出当时的结果",
+        "试压次数的上限；用完后结束搜索，并给出当时的结果",
     ),
     flag("start", Kind::Number("LOAD"), modes::FIND_MAX).help(
         "The first load: a rate, or a number of users or connections [default: 10/s, 1 user, 100 connections]",
@@ -38,7 +38,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
     flag("repeat", Kind::Number("N"), modes::SWEEP)
         .common()
-        .help("Runs of each combination, in random order [default: 3]", "每种组合运行的次数，顺序随机 [默认：3]"),
+        .help("Runs of each combination, in random order [default: 3]", "每种组合压测的次数，顺序随机 [默认：3]"),
     flag("best", Kind::Choice("BY", &["rate", "p50", "p99"]), modes::SWEEP).help(
         "What the best combination is judged by: rate, p50 or p99 [default: p99 at a given rate, rate otherwise]",
         "按什么评判最佳组合：rate、p50 或 p99 [默认：指定速率时为 p99，否则为 rate]",
@@ -58,7 +58,7 @@ pub(super) const CAPACITY: &[Row] = &[
     ),
     flag("period", Kind::Number("TIME"), modes::CAPACITY)
         .common()
-        .help("The time in which the views come [default: 24h]", "这些浏览所在的时间 [默认：24h]"),
+        .help("The time in which the views come [default: 24h]", "这些浏览所在的时间范围 [默认：24h]"),
     flag("rate", Kind::Number("RATE"), modes::CAPACITY)
         .common()
         .help("Requests per second at the peak, where they are known, like 1400/s", "已知的峰值每秒请求数，如 1400/s"),
@@ -92,7 +92,7 @@ pub(super) const CAPACITY: &[Row] = &[
     flag("response-bytes", Kind::Number("BYTES"), modes::CAPACITY)
         .help("Bytes of an answer with its headers, like 20KiB", "一个响应（含响应头）的字节数，如 20KiB"),
     flag("connections", Kind::Number("N"), modes::CAPACITY)
-        .help("Connections that are held, for ports and memory", "保持的连接数，用于计算端口和内存"),
+        .help("Connections that are held, for ports and memory", "长连接数，用于计算端口和内存"),
     flag("connection-bytes", Kind::Number("BYTES"), modes::CAPACITY).help(
         "Memory of a connection in the kernel and in the program [default: 4400]",
         "每个连接在内核和程序中占用的内存 [默认：4400]",

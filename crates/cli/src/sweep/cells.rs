@@ -82,7 +82,7 @@ impl Varied {
             if let Some(value) = wrong {
                 return Err(language.pick(
                     format!("--vary {name}: a switch is on or off, not '{value}'"),
-                    format!("--vary {name}：开关只能取 on 或 off，而不是 '{value}'"),
+                    format!("--vary {name}：'{value}' 无效：开关只能取 on 或 off"),
                 ));
             }
             all.push((name.to_owned(), how));

@@ -80,7 +80,7 @@ impl Failed {
         match &self.why {
             Why::Silent(within) => language.pick(
                 format!("{host} does not answer within {}s; does '{ssh} {host} true' work?", within.as_secs()),
-                format!("{host} 在 {}s 内没有回应；'{ssh} {host} true' 可以执行吗？", within.as_secs()),
+                format!("{host} 在 {}s 内没有响应；'{ssh} {host} true' 可以执行吗？", within.as_secs()),
             ),
             Why::Foreign(kind) => {
                 let ours = std::env::consts::ARCH;

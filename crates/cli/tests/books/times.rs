@@ -215,7 +215,8 @@ fn unreliable(ran: &Ran, wrong: &mut Complaints) {
     let incomplete = ["unfinished", "dropped"].map(|name| ran.requests(name)).iter().sum::<u64>();
     let incomplete = incomplete + ran.failed_by("timeout") + ran.failed_by("connect-timeout");
     // Of all that have a percentile: an incomplete exchange has no time of its own, and ranks above.
-    let (stall_affected, of) = (ran.requests("stall_affected") as f64, (ran.requests("succeeded") + incomplete).max(1) as f64);
+    let (stall_affected, of) =
+        (ran.requests("stall_affected") as f64, (ran.requests("succeeded") + incomplete).max(1) as f64);
     for (name, quantile) in PERCENTILES {
         let (rest, share) = (1.0 - quantile, stall_affected / of);
         let is_near = (share - rest).abs() < 1.0 / of && stall_affected > 0.0;

@@ -161,7 +161,7 @@ async function pause(page, second, { paged, target }) {
 async function translate(page, second) {
   await press(second, "中文");
   await until(second, "运行中");
-  await press(second, "主题：自动");
+  await press(second, "主题：跟随系统");
   assert.equal(await second.evaluate(() => document.documentElement.dataset.theme), "light");
   await press(second, "主题：浅色");
   assert.equal(await second.evaluate(() => document.documentElement.dataset.theme), "dark");

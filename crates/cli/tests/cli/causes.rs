@@ -113,7 +113,7 @@ fn a_check_that_failed_is_the_cause_and_not_the_status() {
         status,
         ["do not meet", "不符合"],
     );
-    let teapot = ["every answer was 418; if it is a success here", "所有响应都是 418；如果这就是期望的结果"];
+    let teapot = ["every answer was 418; if it is a success here", "所有响应都是 418；如果这就是预期的结果"];
     said(&["-n", "5", "-c", "1", &served.url("/status/418")], 1, teapot, ["", ""]);
     // The responses come with a good status, and too late.
     let (late, url) = (["mostly timeout", "主要是 timeout"], served.url("/delay/3600000"));
@@ -212,7 +212,7 @@ fn an_response_without_its_end_is_reported_from_one_that_never_came() {
     let talks = Peer::start(b"hello");
     let (tcp, mute) = (format!("tcp://{}", talks.address), Peer::start(b""));
     let (mute_tcp, mute_http) = (format!("tcp://{}", mute.address), format!("http://{}/", mute.address));
-    let slow = ["too slow for this load", "承受不了该压力"];
+    let slow = ["too slow for this load", "承受不了该负载"];
     // A peer that never responds is never in time; one that does has more time than a busy machine needs for five
     // bytes.
     let (load, [mute_time, time]) = ([&["-n", "2", "-c", "2"][..], &CONNECTS].concat(), ["1s", "5s"]);
@@ -232,7 +232,7 @@ fn an_response_without_its_end_is_reported_from_one_that_never_came() {
             vec!["-d", "x", "--read-bytes", "7", &tcp],
             [
                 "no answer had its 7 bytes within 5s; check --read-bytes",
-                "没有应答在 5s 内达到 7 字节；请检查 --read-bytes",
+                "没有响应在 5s 内达到 7 字节；请检查 --read-bytes",
             ],
         ),
         (vec!["-d", "x", "--length-prefix", "4", &tcp], ["check --length-prefix", "请检查 --length-prefix"]),

@@ -204,7 +204,7 @@ fn who_does_not_agree_is_left_in_time() {
 fn why_a_server_closes_is_reported() {
     let cases: [(Value, Option<u16>, &str, &str); 12] = [
         (json!({"code": 1000, "reason": "enough"}), Some(1_000), "1000 'enough': it is done", "正常结束"),
-        (json!({"code": 1001}), Some(1_001), "1001: it is going away", "服务端即将离开"),
+        (json!({"code": 1001}), Some(1_001), "1001: it is going away", "服务端即将下线"),
         (json!({"code": 1002}), Some(1_002), "1002: it says that we violated the protocol", "违反了协议"),
         (json!({"code": 1003}), Some(1_003), "1003: it does not take messages of this kind", "不接受这类消息"),
         (

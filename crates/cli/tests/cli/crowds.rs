@@ -47,7 +47,7 @@ fn users_of_all_threads_go_on_in_one_instant() {
     assert!(text(&shown.stdout).contains("GET /bytes/1"), "{shown:?}");
     for (flags, said) in [
         (vec![], "peak: 1 of 2 rounds had fewer than 30 users; no more of them could come"),
-        (vec!["--lang", "zh"], "peak：2 轮中有 1 轮不足 30 个用户"),
+        (vec!["--lang", "zh"], "peak：2 批中有 1 批不足 30 个用户"),
     ] {
         let reported = text(&output(&[&["run", file, "-n", "40"], &flags[..]].concat()).stdout);
         assert!(reported.contains(said), "{reported}");

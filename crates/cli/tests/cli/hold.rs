@@ -348,7 +348,7 @@ fn ended(mut paged: Paged, file: &str) -> Value {
 fn what_was_stopped_and_what_stood_still_is_not_kept() {
     for (language, says, kept) in [
         ("en", "stopped before the end of the plan; until then ", "kept: "),
-        ("zh", "压测提前停止；在此之前，", "达到："),
+        ("zh", "压测提前停止；在此之前，", "达标："),
     ] {
         let served = Served::start();
         let ws = format!("ws://{}/", address(&served));
@@ -467,7 +467,7 @@ fn mistakes_of_hold_and_doctor_are_named() {
         (&["hold"], 2, "no URL given", "没有给出 URL"),
         (&["hold", "grpc://127.0.0.1:1"], 2, "shares connections", "由 HTTP/2 共用"),
         (&["hold", "--every", "1s", "--once", "ws://127.0.0.1:1"], 2, "leave one of them out", "请去掉其中一个"),
-        (&["hold", "-c", "0", "ws://127.0.0.1:1"], 2, "-c wants a whole number", "-c 需要"),
+        (&["hold", "-c", "0", "ws://127.0.0.1:1"], 2, "-c wants a whole number", "-c 的值"),
         (&["hold", "-c", "5", &nobody], 3, "none of 5 connections", "5 次连接"),
         (
             &["hold", "--source-ip", "192.0.2.1", "ws://127.0.0.1:1"],
@@ -475,7 +475,7 @@ fn mistakes_of_hold_and_doctor_are_named() {
             "not an address of this machine",
             "不是本机地址",
         ),
-        (&["doctor", "-c", "many"], 2, "-c wants a whole number", "-c 需要"),
+        (&["doctor", "-c", "many"], 2, "-c wants a whole number", "-c 的值"),
     ];
     for (words, code, en, zh) in cases {
         for (language, says) in [("en", en), ("zh", zh)] {

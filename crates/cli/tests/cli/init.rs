@@ -103,7 +103,7 @@ fn what_a_file_cannot_say_is_reported() {
             ["step 1 of the file differs", "第 1 步与命令不同之处：accept"],
         ),
         (vec!["init", "curl", &url, "-o", "x"], 0, ["-o behind curl is curl's", "curl 之后的 -o 属于 curl"]),
-        (vec!["init", "curl", &url, "-d", "password=x"], 0, ["what looks like a secret", "似乎有密钥"]),
+        (vec!["init", "curl", &url, "-d", "password=x"], 0, ["what looks like a secret", "似乎有敏感信息"]),
         (vec!["init", "curl", &url, "-x", "http://p"], 2, ["--proxy", "--proxy"]),
     ] {
         for (language, says) in ["en", "zh"].into_iter().zip(says) {

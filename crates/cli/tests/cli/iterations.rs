@@ -102,7 +102,7 @@ fn a_load_of_which_no_iteration_came_to_its_end_did_not_succeed() {
     let file = File::new("fails", &served, FAILS);
     for driver in ["uring", "poll"] {
         let words = ["run", &file.0, "--driver", driver];
-        for (language, says) in [("en", "0 iterations, 5 failed\n"), ("zh", "完成 0 轮，失败 5 轮\n")] {
+        for (language, says) in [("en", "0 iterations, 5 failed\n"), ("zh", "完成 0 次迭代，失败 5 次\n")] {
             let done = output(&[&words[..], &["--lang", language]].concat());
             assert_eq!(done.status.code(), Some(1), "{done:?}");
             assert!(text(&done.stdout).contains(says), "{}", text(&done.stdout));
@@ -129,7 +129,7 @@ fn each_scenario_says_where_it_goes_and_what_it_does() {
             "en",
             ["fails: 3 steps in order, closed model, 2 users, 5 iterations", "works: GET /bytes/3, open model, 100/s"],
         ),
-        ("zh", ["fails: 3 个步骤依次执行，固定并发 2 个用户，共 5 轮", "works: GET /bytes/3，固定速率 100/s"]),
+        ("zh", ["fails：3 个步骤依次执行，固定并发 2 个用户，共 5 次迭代", "works：GET /bytes/3，固定速率 100/s"]),
     ] {
         let done = output(&["run", &file.0, "--lang", language]);
         let page = text(&done.stdout);
@@ -203,7 +203,7 @@ fn words_that_cannot_be_meant_are_reported() {
     let throws = File::new("throws", &served, throws);
     let url = served.url("/");
     for (words, code, says) in [
-        (vec!["run", &file.0, "--var", "n"], 2, ["--var wants NAME=VALUE, like --var n=7", "--var 需要 名称=值"]),
+        (vec!["run", &file.0, "--var", "n"], 2, ["--var wants NAME=VALUE, like --var n=7", "--var 的值"]),
         (vec!["-z", "-1s", &url], 2, ["'-1s' is a negative time; a time is at least 0, like 1s", "'-1s' 是负数"]),
         (vec!["-z", "1s", "--grace", "-2.5m", &url], 2, ["like 2.5m", "例如 2.5m"]),
         (vec!["run", &throws.0], 3, ["none of 8 requests could be made", "8 个请求都无法生成"]),
@@ -229,5 +229,5 @@ fn a_rate_of_iterations_is_reported_beside_requests() {
     assert!(line("Requests/s").contains(" completed; 100 iterations/s requested"), "{shown}");
     assert!(line("Requests  ").contains("60 started"), "{shown}");
     let done = output(&["run", &plan, "--lang", "zh"]);
-    assert!(text(&done.stdout).contains("计划 100 次迭代/s"), "{done:?}");
+    assert!(text(&done.stdout).contains("计划每秒 100 次迭代"), "{done:?}");
 }

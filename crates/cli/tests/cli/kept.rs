@@ -106,7 +106,7 @@ fn what_was_held_is_kept_and_compared() {
     // A load is of another kind.
     let load = kept(&home, &["-n", "20", "--save", &served.url("/")]);
     assert!(load.status.success(), "{load:?}");
-    for (lang, says) in [("C.UTF-8", "is of another kind"), ("zh_CN.UTF-8", "属于另一类运行")] {
+    for (lang, says) in [("C.UTF-8", "is of another kind"), ("zh_CN.UTF-8", "属于另一类压测")] {
         let said = onrush(&["compare", "last~1", "last"]).env("XDG_DATA_HOME", &home).env("LANG", lang).output();
         let said = said.expect("it starts");
         assert!(said.status.code() == Some(2) && text(&said.stderr).contains(says), "{said:?}");

@@ -109,9 +109,9 @@ fn a_form_is_no_command_of_curl() {
     for (form, en, zh) in [
         ("a=@/no-such-file", "cannot read the file '/no-such-file' given to -F", "/no-such-file"),
         ("a=</no-such-file", "cannot read the file '/no-such-file' given to -F", "/no-such-file"),
-        ("a", "-F wants name=content or name=@file, not 'a'", "-F 需要名称=内容 或 名称=@文件，而不是 'a'"),
-        ("a=x;type=", "-F wants", "-F 需要"),
-        ("=(", "-F wants", "-F 需要"),
+        ("a", "-F wants name=content or name=@file, not 'a'", "-F 的值 'a' 无效：应为名称=内容 或 名称=@文件"),
+        ("a=x;type=", "-F wants", "-F 的值"),
+        ("=(", "-F wants", "-F 的值"),
     ] {
         refused(&["-n", "1", "-F", form, url], en, zh);
         for language in ["en", "zh"] {

@@ -316,7 +316,7 @@ fn a_certificate_of_ours_that_is_demanded_is_named() {
         ];
         fails(&server.url, &["-k"], none);
         let [cert, key] = with("stranger");
-        let wrong = ["tls (client-certificate)", "does not accept ours", "不接受我们的证书"];
+        let wrong = ["tls (client-certificate)", "does not accept ours", "不接受所给的证书"];
         fails(&server.url, &["-k", "--cert", &cert, "--key", &key], wrong);
     }
 }

@@ -134,7 +134,8 @@ fn everything_that_can_be_searched() {
             assert_eq!((&value["lower"], &value["ended"]), (&300.0.into(), &"most".into()), "{value:#}");
         }
     }
-    for (language, says) in [("en", ["Maximum", "Goals", "Search"]), ("zh", ["最大负载", "目标", "搜索"])] {
+    for (language, says) in [("en", ["Maximum", "Goals", "Search"]), ("zh", ["最大负载", "达标条件", "搜索"])]
+    {
         let words = ["find-max", "--trials", "1", "--budget", "5s", "--no-save", "--max", "20", &served.url];
         let words = [&words[..], &["--lang", language]].concat();
         let shown = text(&output(&words).stdout);
@@ -288,13 +289,13 @@ fn what_makes_no_sense_is_refused_before_anything_is_sent() {
     let talk = url.replace("http", "ws");
     let cases: [(&[&str], &str, &str); 22] = [
         (&["find-max"], "is missing", "缺少"),
-        (&["find-max", "--goal", "mean(wait) < 1s", url], "is no goal", "不能作为目标"),
+        (&["find-max", "--goal", "mean(wait) < 1s", url], "is no goal", "不能作为达标条件"),
         (&["find-max", "--goal", "p99(wait < 1s", url], "parenthesis", "括号"),
         (&["find-max", "--goal", "p99 < 1s, abort", url], "leave 'abort' out", "去掉 abort"),
         (&["find-max", "--budget", "1s", url], "--budget", "--budget"),
-        (&["find-max", "--trials", "0", url], "--trials wants a whole number", "--trials 需要"),
-        (&["find-max", "-z", "5s", url], "--duration is for a single run", "--duration 仅用于单次运行"),
-        (&["find-max", "-q", "5", url], "--rate is for a single run", "--rate 仅用于单次运行"),
+        (&["find-max", "--trials", "0", url], "--trials wants a whole number", "--trials 的值"),
+        (&["find-max", "-z", "5s", url], "--duration is for a single run", "--duration 仅用于单次压测"),
+        (&["find-max", "-q", "5", url], "--rate is for a single run", "--rate 仅用于单次压测"),
         (&["find-max", "--vary", "users", "-c", "5", url], "--max sets", "--max"),
         (&["find-max", "--start", "9", "--max", "8", url], "--start 9 is above", "--start 9 大于"),
         (&["find-max", "--vary", "users", "hold", &talk], "--vary is for loads", "--vary 仅用于压测"),
@@ -311,7 +312,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_sent() {
         (
             &["sweep", "--vary", "connections=1,2", "--debug", url],
             "--debug is for a single run",
-            "--debug 仅用于单次运行",
+            "--debug 仅用于单次压测",
         ),
     ];
     for (words, english, chinese) in cases {
@@ -439,7 +440,7 @@ fn a_page_shows_the_search() {
     follows("find-max", &value);
     let run = paged.get("/api/run");
     assert_eq!(run["whole"], "find-max", "{run}");
-    for (language, says) in [("en", "Trials"), ("zh", "各次测试")] {
+    for (language, says) in [("en", "Trials"), ("zh", "各次试压")] {
         let (status, part) = paged.text(&format!("/api/search.html?lang={language}"));
         assert!(status == 200 && part.contains(says) && !part.contains("<i>"), "{part}");
         // One more trial may have been made since it was requested.

@@ -25,9 +25,9 @@ fn silent_after(words: &'static [u8]) -> u16 {
 }
 
 const TLS: [&str; 3] =
-    ["tls (no-response)", "the TLS handshake had no answer within 300ms", "TLS 握手在 300ms 内没有收到回应"];
+    ["tls (no-response)", "the TLS handshake had no answer within 300ms", "TLS 握手在 300ms 内没有收到响应"];
 const WEBSOCKET: [&str; 3] =
-    ["no-first-answer", "the WebSocket handshake had no answer within 300ms", "WebSocket 握手在 300ms 内没有收到回应"];
+    ["no-first-answer", "the WebSocket handshake had no answer within 300ms", "WebSocket 握手在 300ms 内没有收到响应"];
 const REQUEST: [&str; 3] =
     ["no-first-answer", "the first request on it had no answer within 300ms", "首个请求在 300ms 内没有收到响应"];
 

@@ -194,13 +194,17 @@ fn the_slowest_are_shown_with_their_instants() {
 #[test]
 fn mistakes_are_named() {
     for (words, english, chinese) in [
-        (vec!["--slowest", "0"], "--slowest wants a whole number from 1 to 1,000", "--slowest 需要 1 到"),
-        (vec!["--slowest", "1001"], "--slowest wants a whole number", "--slowest 需要"),
+        (
+            vec!["--slowest", "0"],
+            "--slowest wants a whole number from 1 to 1,000",
+            "--slowest 的值 '0' 无效：应为 1 到 1,000",
+        ),
+        (vec!["--slowest", "1001"], "--slowest wants a whole number", "--slowest 的值"),
         (vec!["--log-only", "failed"], "--log-only needs --log FILE", "--log-only 需要同时给出 --log"),
         (vec!["--log-share", "1%"], "--log-share needs --log FILE", "--log-share 需要同时给出 --log"),
-        (vec!["--log", "x", "--log-share", "0"], "--log-share wants a share like 1%", "--log-share 需要 1%"),
-        (vec!["--log", "x", "--log-share", "101%"], "--log-share wants a share like 1%", "--log-share 需要 1%"),
-        (vec!["--log", "x", "--log-share", "some"], "not 'some'", "而不是 'some'"),
+        (vec!["--log", "x", "--log-share", "0"], "--log-share wants a share like 1%", "--log-share 的值"),
+        (vec!["--log", "x", "--log-share", "101%"], "--log-share wants a share like 1%", "--log-share 的值"),
+        (vec!["--log", "x", "--log-share", "some"], "not 'some'", "的值 'some' 无效"),
         (vec!["--log", "x", "--log-only", "good"], "it takes failed", "可选：failed"),
         (vec!["--seed", "5"], "--seed needs --data-bytes", "--seed 需要同时给出 --data-bytes"),
     ] {

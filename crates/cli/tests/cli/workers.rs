@@ -485,7 +485,7 @@ fn what_workers_cannot_do() {
     let log = folder.path("log.csv");
     let cases: [(&[&str], &str, &str); 9] = [
         (&["--standby", "--workers", "2", &server.url], "--standby needs --cluster", "--standby 需要 --cluster"),
-        (&["find-max", "--standby", &server.url], "for a single run", "仅用于单次运行"),
+        (&["find-max", "--standby", &server.url], "for a single run", "仅用于单次压测"),
         (&["--workers", "2", "-n", "5", "--log", &log, &server.url], "--log cannot be divided", "--log 无法分配"),
         (&["--workers", "0", &server.url], "--workers", "--workers"),
         (&["--min-workers", "1", &server.url], "--min-workers needs --workers", "--min-workers 需要"),
@@ -514,7 +514,7 @@ fn journals_that_are_none() {
     std::fs::write(folder.join("head"), b"something else").expect("a file");
     let path = folder.display().to_string();
     let cases: [(&[&str], &str, &str); 5] = [
-        (&["import", &path], "is not a ring: a folder with the files head", "不是 ring"),
+        (&["import", &path], "is not a ring: a folder with the files head", "不是本地留存"),
         (&["import", "/nowhere/at/all"], "No such file or directory", "没有该文件或目录"),
         (&["import"], "RING", "RING"),
         (&["--journal", "x", "-n", "1", "http://127.0.0.1:9/"], "--journal needs --cluster", "--journal 需要同时给出"),

@@ -61,7 +61,7 @@ fn a_bus_benchmark_that_is_stopped_ends() {
 #[test]
 fn what_does_not_fit_is_said() {
     let cases: [(&[&str], &str, &str); 3] = [
-        (&["--workers", "0"], "--workers wants", "--workers 需要"),
+        (&["--workers", "0"], "--workers wants", "--workers 的值"),
         (&["-z", "1500ms"], "whole seconds", "整秒"),
         (&["--cluster", "nats://127.0.0.1:1/sim"], "cannot be reached", "无法连接总线"),
     ];

@@ -203,7 +203,7 @@ fn what_does_not_go_is_said() {
     let nothing = files.of("nothing");
     std::fs::write(&nothing, "nothing").expect("a file");
     let cases: [(&[&str], &str, &str); 5] = [
-        (&["--listen", "nowhere"], "--listen wants", "--listen 需要"),
+        (&["--listen", "nowhere"], "--listen wants", "--listen 的值"),
         (&["--listen", &taken], "address already in use", "nats-server 已退出"),
         (&["--key", "k.pem"], "need --cert", "需要同时给出 --cert"),
         (&["--cert", &nothing], "nats-server has ended", "nats-server 已退出"),

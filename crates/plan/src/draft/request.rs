@@ -74,8 +74,8 @@ impl Draft {
             }
             fields.push(match name {
                 "Host" => Field::Host,
-                "BodyContent-Type" => Field::OfBody(name.to_owned(), value.into_bytes()),
-                "BodyContent-Length" => Field::Length(name.to_owned(), false),
+                "Content-Type" => Field::OfBody(name.to_owned(), value.into_bytes()),
+                "Content-Length" => Field::Length(name.to_owned(), false),
                 _ => Field::Plain(name.to_owned(), value.into_bytes()),
             });
         }
@@ -114,9 +114,9 @@ impl Draft {
         let length = body.map(<[u8]>::len).or(matches!(method, "POST" | "PUT" | "PATCH").then_some(0));
         if let Some(length) = length {
             if body.is_some() {
-                headers.push(("BodyContent-Type", "application/x-www-form-urlencoded".to_owned()));
+                headers.push(("Content-Type", "application/x-www-form-urlencoded".to_owned()));
             }
-            headers.push(("BodyContent-Length", length.to_string()));
+            headers.push(("Content-Length", length.to_string()));
         }
         match (self.connection.no_keepalive, self.connection.version) {
             (true, _) => headers.push(("Connection", "close".to_owned())),

@@ -63,6 +63,6 @@ fn what_may_not_be_says_when_it_struck() {
     assert!(stalled.ends_with("; onrush itself stalled in B, which may have caused it"), "{stalled}");
     let open = en([&["p99"], &[]], 20.0).expect("it is not known");
     assert!(open.contains("is not judged: onrush stalled in A"), "{open}");
-    assert!(line([&["p99"], &[]], 20.0, Language::Zh).expect("a line").contains("请重新运行 A"));
-    assert!(line([&[], &[]], 24.0, Language::Zh).expect("a line").contains("已触发：20.0ms -> 24.0ms（+20.0%）"));
+    assert!(line([&["p99"], &[]], 20.0, Language::Zh).expect("a line").contains("请重新压测 A"));
+    assert!(line([&[], &[]], 24.0, Language::Zh).expect("a line").contains("：20.0ms → 24.0ms（+20.0%）"));
 }

@@ -120,7 +120,7 @@ pub(super) fn drawing(report: &Value, language: Language) -> String {
     svg.push_str("</svg>\n");
     let legend = language.pick(
         "Large: p99, small: p50. Green met the goals, red missed them, grey is open. Lines: the bounds.",
-        "大点为 p99，小点为 p50。绿色达到目标，红色未达到，灰色未定；竖线为上下界。",
+        "大点为 p99，小点为 p50。绿色达标，红色未达标，灰色未定；竖线为上下界。",
     );
     format!("<figure>{svg}<figcaption>{legend}</figcaption></figure>\n")
 }

@@ -39,7 +39,7 @@ fn write(report: &Value, page: &mut Markup, language: Language) {
         page.raw("</ul>\n");
     }
     page.raw("</section>\n");
-    page.heading("Goals", "目标");
+    page.heading("Goals", "达标条件");
     page.raw("<ul>\n");
     let goals = report["goal"].as_array().into_iter().flatten().filter_map(Value::as_str);
     goals.for_each(|goal| page.element("li", goal));
@@ -59,20 +59,20 @@ fn write(report: &Value, page: &mut Markup, language: Language) {
 }
 
 fn trials(report: &Value, page: &mut Markup, language: Language) {
-    page.heading("Trials", "各次测试");
+    page.heading("Trials", "各次试压");
     let pick = |en: &'static str, zh: &'static str| language.pick(en, zh);
     let heads = [
         "#",
         pick("load", "负载"),
-        pick("trial", "测试"),
+        pick("trial", "试压"),
         pick("measured", "时长"),
         pick("done/s", "完成/s"),
         "p50",
         "p99",
-        pick("lost", "损失"),
+        pick("lost", "不达标请求"),
         pick("result", "结果"),
         pick("limit", "瓶颈"),
-        pick("run", "运行"),
+        pick("run", "记录"),
     ];
     let rows = report["trials"].as_array().map_or(&[][..], Vec::as_slice).iter().map(|trial| {
         let number = |name: &str| trial[name].as_f64().unwrap_or(0.0);

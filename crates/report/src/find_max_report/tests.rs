@@ -92,7 +92,7 @@ fn the_result_is_said_in_both_languages() {
          Search        3 trials in 8m32s; the bounds are close\n"
     );
     let chinese = search_text(&value, Screen::plain(Language::Zh));
-    for part in ["12,650/s ± 2.0 %：12,400/s 可以承受，12,900/s 不能", "瓶颈          被测服务", "上下界已足够接近"]
+    for part in ["12,650/s ± 2.0%：12,400/s 可以承受，12,900/s 不能", "瓶颈          被测服务", "上下界已足够接近"]
     {
         assert!(chinese.contains(part), "{chinese}");
     }
@@ -119,10 +119,10 @@ fn what_a_reader_must_know_is_said() {
         (&own, "at least 12,400/s", "至少 12,400/s"),
         (&noisy, "the target is noisy: 500/s was too much", "被测服务不稳定：500/s"),
         (&noisy, "may have become slower", "可能变慢"),
-        (&noisy, "12,600/s was met in short trials, but", "12,600/s 在短时间内达到目标"),
+        (&noisy, "12,600/s was met in short trials, but", "12,600/s 在短时间内达标"),
         (&nothing, "below 12,900/s", "低于 12,900/s"),
-        (&few, "it made as many trials as it may; more --trials", "已做完允许的测试次数"),
-        (&few, "no trial was left to hold the load for long", "没有剩余的测试次数"),
+        (&few, "it made as many trials as it may; more --trials", "已用完允许的试压次数"),
+        (&few, "no trial was left to hold the load for long", "没有剩余的试压次数"),
     ] {
         let value = value(found, &trials());
         for (language, says) in [(Language::En, english), (Language::Zh, chinese)] {
@@ -144,7 +144,7 @@ fn what_ran_without_a_loss_is_said() {
     let below = SearchResult { lower: Some(20_000.0), upper: None, ..budget.clone() };
     let over = SearchResult { lower: Some(12_400.0), ran: found().ran, ..budget.clone() };
     let english = "40,000/s ran 6.7s without a loss; not confirmed: 2 of 5 trials";
-    let chinese = "40,000/s 运行了 6.7s，没有损失；尚未确认：5 次测试中有 2 次";
+    let chinese = "40,000/s 压测了 6.7s，没有不达标的请求；尚未确认：5 次试压中有 2 次";
     let above = SearchResult { upper: Some(50_000.0), ..budget.clone() };
     for (found, is_said) in [(&budget, true), (&below, true), (&above, true), (&over, false)] {
         let value = value(found, &trials());
@@ -166,7 +166,7 @@ fn what_ran_without_a_loss_is_said() {
             Language::En,
             "40,000/s ran 6.7s without a loss and met the goals; not confirmed: 2 of 5 trials; 50,000/s was too much",
         ),
-        (Language::Zh, "40,000/s 运行了 6.7s，没有损失，达到目标；尚未确认：5 次测试中有 2 次；50,000/s 超出目标"),
+        (Language::Zh, "40,000/s 压测了 6.7s，没有不达标的请求，达标；尚未确认：5 次试压中有 2 次；50,000/s 不达标"),
     ] {
         let text = search_text(&value, Screen::plain(language));
         assert_eq!(text.matches(says).count(), 1, "{text}");
@@ -180,7 +180,7 @@ fn what_ran_without_a_loss_is_said() {
 fn what_piles_up_is_said() {
     let piling = Trial { is_piling_up: true, is_above: true, ..trial(1, 300.0, Purpose::Full, Class::Missed, 0) };
     let value = value(&found(), &[piling]);
-    for (language, says) in [(Language::En, "missed, requests pile up"), (Language::Zh, "未达到，请求不断积压")]
+    for (language, says) in [(Language::En, "missed, requests pile up"), (Language::Zh, "未达标，请求不断积压")]
     {
         let row = search_row(&value["trials"][0], &Screen::plain(language));
         assert!(row.trim_end().ends_with(says), "{row}");
@@ -203,7 +203,7 @@ fn what_our_stalls_unreliable_is_said_to_be_unknown() {
             "whether 14,000/s is held is not known: what was lost in 3 trials",
             "unknown (onrush itself stood still)",
         ),
-        (Language::Zh, "14,000/s 是否可以承受尚不清楚：3 次测试中的损失", "未知 (onrush 自身停顿)"),
+        (Language::Zh, "14,000/s 是否可以承受尚不清楚：3 次试压中不达标的请求", "未知（onrush 自身卡顿）"),
     ] {
         let screen = Screen::plain(language);
         let text = search_text(&value, screen);
@@ -222,7 +222,7 @@ fn words_of_the_table_are_explained() {
     let all: Vec<Trial> = trials().into_iter().chain([open]).collect();
     for (trials, has_open) in [(trials(), false), (all, true)] {
         let value = value(&found(), &trials);
-        for (language, lost, open) in [(Language::En, "lost: ", "; open: "), (Language::Zh, "损失：", "；未定：")]
+        for (language, lost, open) in [(Language::En, "lost: ", "; open: "), (Language::Zh, "不达标：", "；未定：")]
         {
             let text = search_text(&value, Screen::plain(language));
             let first = text.lines().next().unwrap_or_default();

@@ -22,7 +22,7 @@ pub fn search_head(report: &Value, screen: &Screen) -> String {
         _ => pick("rate", "速率"),
     };
     let done = if report["on"] == "connections" { pick("held", "保持") } else { pick("done/s", "完成/s") };
-    let heads = ["#", load, pick("trial", "测试"), pick("time", "时长"), done, "p50", "p99", pick("lost", "损失")];
+    let heads = ["#", load, pick("trial", "试压"), pick("time", "时长"), done, "p50", "p99", pick("lost", "不达标")];
     format!("{}  {}\n", row(&heads.map(str::to_owned)), pick("result", "结果"))
 }
 
@@ -48,7 +48,10 @@ pub fn search_row(trial: &Value, screen: &Screen) -> String {
         format!("{:.2}%", lost * 100.0),
     ];
     let text = class(trial, language);
-    let why = trial["fault"].as_str().map_or(String::new(), |name| format!(" ({})", fault(name, language)));
+    let why = trial["fault"].as_str().map_or(String::new(), |name| {
+        let fault = fault(name, language);
+        language.pick(format!(" ({fault})"), format!("（{fault}）"))
+    });
     let paint = match trial["class"].as_str().unwrap_or_default() {
         "met" => Paint::Good,
         "missed" => Paint::Bad,
@@ -69,7 +72,7 @@ pub fn search_text(report: &Value, screen: Screen) -> String {
     page.painted(language.pick("Maximum", "最大负载"), &result(report, language), Paint::Strong);
     let goals: Vec<String> =
         report["goal"].as_array().into_iter().flatten().filter_map(|goal| Some(goal.as_str()?.to_owned())).collect();
-    page.items(language.pick("Goals", "目标"), &goals, language.pick("; ", "；"));
+    page.items(language.pick("Goals", "达标条件"), &goals, language.pick("; ", "；"));
     if let Some(text) = shown_by(report, "lower", language) {
         page.line(language.pick("Held", "可承受"), &text);
     }
@@ -86,11 +89,11 @@ pub fn search_text(report: &Value, screen: Screen) -> String {
         let (en, zh) = match recovered < RECOVERED_AT_ONCE_S {
             true => (
                 "response times were as before at once after each trial".to_owned(),
-                "每次测试后响应时间立即恢复".to_owned(),
+                "每次试压后响应时间立即恢复".to_owned(),
             ),
             false => (
                 format!("at most {text} after a trial until response times were as before"),
-                format!("测试后最多 {text} 响应时间恢复到原来的水平"),
+                format!("试压后响应时间最多用 {text} 恢复到原来的水平"),
             ),
         };
         page.say(("Recovery", "恢复"), en, zh);
@@ -103,7 +106,7 @@ pub fn search_text(report: &Value, screen: Screen) -> String {
     page.say(
         ("Search", "搜索"),
         format!("{} in {took}; {}", counted(trials as u64, "trial"), ended(report, language)),
-        format!("{took} 内 {trials} 次测试；{}", ended(report, language)),
+        format!("{took} 内 {trials} 次试压；{}", ended(report, language)),
     );
     page.text
 }

@@ -8,11 +8,11 @@ use crate::format::{count, counted, span, time};
 /// The meanings of the words in the table of trials.
 pub(super) const LOST: (&str, &str) = (
     "lost: requests that missed a goal (too slow, or no answer; failures have a goal of their own)",
-    "损失：未达到目标的请求（太慢或没有响应；失败另有目标）",
+    "不达标：太慢或没有响应的请求（失败另有条件）",
 );
 pub(super) const OPEN: (&str, &str) = (
     "open: too few requests, or too uneven ones, to be sure whether the goals are met",
-    "未定：请求太少或波动太大，还不能确定是否达到目标",
+    "未定：请求太少或波动太大，还不能确定是否达标",
 );
 
 /// The meaning without the word itself, for JSON.
@@ -34,7 +34,7 @@ pub(super) fn load(at: f64, report: &Value, language: Language) -> String {
     match unit {
         "users" => language.pick(counted(at.round() as u64, "user"), format!("{number} 个用户")),
         "connections" => language.pick(counted(at.round() as u64, "connection"), format!("{number} 个连接")),
-        "iterations_per_s" => language.pick(format!("{number} iterations/s"), format!("每秒 {number} 轮")),
+        "iterations_per_s" => language.pick(format!("{number} iterations/s"), format!("每秒 {number} 次迭代")),
         _ => format!("{number}/s"),
     }
 }
@@ -53,7 +53,7 @@ pub(crate) fn figure(at: f64) -> String {
 /// The purpose of a trial.
 pub(super) fn purpose(trial: &Value, language: Language) -> &'static str {
     match trial["purpose"].as_str().unwrap_or_default() {
-        "look" => language.pick("look", "试探"),
+        "look" => language.pick("look", "粗测"),
         "full" => language.pick("full", "完整"),
         _ => language.pick("confirm", "确认"),
     }
@@ -62,12 +62,12 @@ pub(super) fn purpose(trial: &Value, language: Language) -> &'static str {
 /// The class of a trial.
 pub(super) fn class(trial: &Value, language: Language) -> &'static str {
     match trial["class"].as_str().unwrap_or_default() {
-        "met" => language.pick("met", "达到"),
-        "missed" if trial["is_piling_up"] == true => language.pick("missed, requests pile up", "未达到，请求不断积压"),
-        "missed" => language.pick("missed", "未达到"),
+        "met" => language.pick("met", "达标"),
+        "missed" if trial["is_piling_up"] == true => language.pick("missed, requests pile up", "未达标，请求不断积压"),
+        "missed" => language.pick("missed", "未达标"),
         "discarded" if trial["fault"] == "stalls" => language.pick("unknown", "未知"),
         "discarded" => language.pick("discarded", "作废"),
-        _ if trial["is_above"] == true => language.pick("open, too much lost", "未定，超出目标"),
+        _ if trial["is_above"] == true => language.pick("open, too much lost", "未定，已不达标"),
         _ => language.pick("open", "未定"),
     }
 }
@@ -75,7 +75,7 @@ pub(super) fn class(trial: &Value, language: Language) -> &'static str {
 /// The reason why a trial does not count.
 pub(super) fn fault(name: &str, language: Language) -> &'static str {
     match name {
-        "stalls" => language.pick("onrush itself stood still", "onrush 自身停顿"),
+        "stalls" => language.pick("onrush itself stood still", "onrush 自身卡顿"),
         _ => limit(name, language),
     }
 }
@@ -85,7 +85,7 @@ pub(crate) fn limit(name: &str, language: Language) -> &'static str {
     match name {
         "target" => language.pick("the target", "被测服务"),
         "generator" => language.pick("onrush on this machine", "本机上的 onrush"),
-        "ports_or_descriptors" => language.pick("local ports or descriptors of this machine", "本机的端口或描述符"),
+        "ports_or_descriptors" => language.pick("local ports or descriptors of this machine", "本机的端口或文件描述符"),
         "machine" => language.pick("this machine, shared with the target", "与被测服务共用的本机"),
         "link" => language.pick("the network link", "网络带宽"),
         // The first is that of a trial in which starts waited for connections.
@@ -100,7 +100,7 @@ pub(crate) fn limit(name: &str, language: Language) -> &'static str {
 pub(super) fn result(report: &Value, language: Language) -> String {
     let number = |name: &str| report[name].as_f64();
     let shown = |at: f64| load(at, report, language);
-    let percent = |share: f64| format!("{:.1} %", share * 100.0);
+    let percent = |share: f64| format!("{:.1}{}%", share * 100.0, language.pick(" ", ""));
     match (number("lower"), number("upper"), number("middle").zip(number("half_width"))) {
         (Some(lower), Some(upper), Some((middle, half))) => language.pick(
             format!("{} ± {}: {} was held, {} was not", shown(middle), percent(half), shown(lower), shown(upper)),
@@ -108,21 +108,21 @@ pub(super) fn result(report: &Value, language: Language) -> String {
         ),
         (Some(lower), ..) => language.pick(
             format!("at least {}, which was held; nothing higher was shown to be too much", shown(lower)),
-            format!("至少 {}（可以承受）；没有证明更高的负载会超出目标", shown(lower)),
+            format!("至少 {}（可以承受）；没有更高的负载被证明不达标", shown(lower)),
         ),
         (None, Some(upper), _) if report["ran"].is_object() => language.pick(
             format!("{}; {} was too much", ran(report, language), shown(upper)),
-            format!("{}；{} 超出目标", ran(report, language), shown(upper)),
+            format!("{}；{} 不达标", ran(report, language), shown(upper)),
         ),
         (None, Some(upper), _) => language.pick(
             format!("below {}, which was too much; no load was shown to be held", shown(upper)),
-            format!("低于 {}（超出目标）；没有证明任何负载可以承受", shown(upper)),
+            format!("低于 {}（不达标）；时间内未能确认任何达标的负载，请增大 --budget", shown(upper)),
         ),
         _ if report["ran"].is_object() => ran(report, language),
         _ => match number("met") {
             Some(met) => language.pick(
                 format!("no bound was found; {} met the goals in a single trial, and three are wanted", shown(met)),
-                format!("没有得到上下界；{} 在一次测试中达到目标，但需要三次", shown(met)),
+                format!("没有得到上下界；{} 在一次试压中达标，但需要三次", shown(met)),
             ),
             None => language.pick("nothing was found".to_owned(), "没有得到结果".to_owned()),
         },
@@ -140,11 +140,11 @@ fn ran(report: &Value, language: Language) -> String {
     match ran["is_met"] == true {
         true => language.pick(
             format!("{load} ran {span} without a loss and met the goals; not confirmed: {good} of {trials}"),
-            format!("{load} 运行了 {span}，没有损失，达到目标；尚未确认：{of} 次测试中有 {good} 次"),
+            format!("{load} 压测了 {span}，没有不达标的请求，达标；尚未确认：{of} 次试压中有 {good} 次"),
         ),
         false => language.pick(
             format!("{load} ran {span} without a loss; not confirmed: {good} of {trials}"),
-            format!("{load} 运行了 {span}，没有损失；尚未确认：{of} 次测试中有 {good} 次"),
+            format!("{load} 压测了 {span}，没有不达标的请求；尚未确认：{of} 次试压中有 {good} 次"),
         ),
     }
 }
@@ -165,11 +165,11 @@ pub(super) fn ended(report: &Value, language: Language) -> String {
         ),
         "budget" => language.pick(
             format!("what was left of its time ({budget}) was too short for more; --budget gives it more, and closer bounds"),
-            format!("剩余时间（预算 {budget}）已不够再做测试；可用 --budget 延长以缩小范围"),
+            format!("剩余时间（共 {budget}）已不够再试压一次；可用 --budget 延长以缩小范围"),
         ),
         "trials" => language.pick(
             "it made as many trials as it may; more --trials give closer bounds".to_owned(),
-            "已做完允许的测试次数；增大 --trials 可缩小范围".to_owned(),
+            "已用完允许的试压次数；增大 --trials 可缩小范围".to_owned(),
         ),
         "stopped" => language.pick("it was stopped".to_owned(), "被中止".to_owned()),
         "most" => language.pick(
@@ -178,7 +178,7 @@ pub(super) fn ended(report: &Value, language: Language) -> String {
         ),
         "least" => language.pick(
             "no lower load is tried; --goal may ask too much".to_owned(),
-            "没有更低的负载可试；--goal 可能过于严格".to_owned(),
+            "没有更低的负载可试；达标条件（--goal）可能过于严格".to_owned(),
         ),
         "gone" => language.pick(
             "no connection could be made any more: the target is gone".to_owned(),
@@ -186,11 +186,11 @@ pub(super) fn ended(report: &Value, language: Language) -> String {
         ),
         "too_few" => language.pick(
             "nothing was lost, but there were too few requests to be sure; give it more --budget, or a lower percentile".to_owned(),
-            "没有损失，但请求太少，无法确定；请用 --budget 延长，或使用较低的百分位".to_owned(),
+            "没有不达标的请求，但请求太少，无法确定；请用 --budget 延长，或使用较低的百分位".to_owned(),
         ),
         "stalls" => language.pick(
             "onrush itself stood still too often to tell more; take other work off this machine, or give it more cores".to_owned(),
-            "onrush 自身停顿太多，无法得出更多结论；请减少本机上的其他工作，或增加 CPU 核".to_owned(),
+            "onrush 自身卡顿太多，无法得出更多结论；请减少本机上的其他工作，或增加 CPU 核".to_owned(),
         ),
         "own_limit" => language.pick(
             "this machine can do no more: more cores, or onrush on several machines".to_owned(),
@@ -222,7 +222,7 @@ pub(super) fn warnings(report: &Value, language: Language) -> Vec<String> {
                 "whether {at} is held is not known: what was lost in {} may be our own doing, for onrush stood still for up to {stall}",
                 counted(trials, "trial")
             ),
-            format!("{at} 是否可以承受尚不清楚：{trials} 次测试中的损失可能由 onrush 自己造成，它停顿过（最长 {stall}）"),
+            format!("{at} 是否可以承受尚不清楚：{trials} 次试压中不达标的请求可能由 onrush 自己造成，它卡顿过（最长 {stall}）"),
         ));
     }
     // Where nothing was sustained the result says it already.
@@ -235,7 +235,7 @@ pub(super) fn warnings(report: &Value, language: Language) -> Vec<String> {
         let at = shown(&report["not_confirmed"]);
         all.push(language.pick(
             format!("{at} was met in short trials, but was not when it was held for long"),
-            format!("{at} 在短时间内达到目标，但长时间保持时未能达到"),
+            format!("{at} 在短时间内达标，但长时间保持时未达标"),
         ));
     }
     if report["on"] != "connections" && report["lower"].is_number() && report["is_confirmed"] == false {
@@ -251,7 +251,7 @@ pub(super) fn warnings(report: &Value, language: Language) -> Vec<String> {
                 .to_owned()
         } else if report["ended"] == "trials" {
             language
-                .pick("no trial was left to hold the load for long", "没有剩余的测试次数来长时间保持该负载")
+                .pick("no trial was left to hold the load for long", "没有剩余的试压次数来长时间保持该负载")
                 .to_owned()
         } else {
             language.pick(
@@ -264,7 +264,7 @@ pub(super) fn warnings(report: &Value, language: Language) -> Vec<String> {
         let waited = time(waited * 1e9);
         all.push(language.pick(
             format!("after a trial that was too much, response times were not as before within {waited}; the next trial may have suffered from it"),
-            format!("一次超出目标的测试之后，{waited} 内响应时间没有恢复；下一次测试可能受到影响"),
+            format!("一次不达标的试压之后，{waited} 内响应时间没有恢复；下一次试压可能受到影响"),
         ));
     }
     if let Some(slower) = report["slower"].as_object() {
@@ -288,12 +288,12 @@ pub(super) fn warnings(report: &Value, language: Language) -> Vec<String> {
         let (missed, met) = (shown(&noise["missed_at"]), shown(&noise["met_at"]));
         all.push(language.pick(
             format!("the target is noisy: {missed} was too much in a trial, though {met} was met in another; failures are believed"),
-            format!("被测服务不稳定：{missed} 在一次测试中超出目标，而更高的 {met} 却达到目标；以失败为准"),
+            format!("被测服务不稳定：{missed} 在一次试压中不达标，而更高的 {met} 却达标；以不达标为准"),
         ));
         if report["is_worse"] == true {
             all.push(language.pick(
                 "what was too much came later, with longer usual times: the target may have become slower".to_owned(),
-                "超出目标的测试都在后面，且常见响应时间更长：被测服务可能变慢了".to_owned(),
+                "不达标的试压都在后面，且常见响应时间更长：被测服务可能变慢了".to_owned(),
             ));
         }
     }
@@ -302,7 +302,7 @@ pub(super) fn warnings(report: &Value, language: Language) -> Vec<String> {
         let piece = time(stalls["piece_s"].as_f64().unwrap_or(0.0) * 1e9);
         all.push(language.pick(
             format!("nearly all that was lost there was lost in {pieces} of {of} pieces of {piece}: the target stands still now and then"),
-            format!("损失几乎都集中在 {of} 段（每段 {piece}）中的 {pieces} 段：被测服务会偶尔停顿"),
+            format!("不达标的请求几乎都集中在 {of} 段（每段 {piece}）中的 {pieces} 段：被测服务会偶尔卡顿"),
         ));
     }
     all
@@ -328,7 +328,7 @@ pub(super) fn law(report: &Value, language: Language) -> Option<String> {
             figure(of("from")), figure(of("to")), of("worst_difference") * 100.0, of("contention") * 100.0, of("coherence") * 100.0
         ),
         format!(
-            "参考（通用可扩展性定律，系统内 {} 到 {} 个请求，偏差不超过 {:.0} %）：争用 {:.2} %，一致性开销 {:.4} %{peak}",
+            "参考（通用可扩展性定律，系统内 {} 到 {} 个请求，偏差不超过 {:.0}%）：争用 {:.2}%，一致性开销 {:.4}%{peak}",
             figure(of("from")), figure(of("to")), of("worst_difference") * 100.0, of("contention") * 100.0, of("coherence") * 100.0
         ),
     ))
@@ -380,11 +380,11 @@ pub(super) fn shown_by(report: &Value, name: &str, language: Language) -> Option
                 trials - above,
                 counted(trials as u64, "trial")
             ),
-            format!("{load}：{trials} 次测试中 {} 次达到目标，最长 {longest}{p99}", trials - above),
+            format!("{load}：{trials} 次试压中 {} 次达标，最长 {longest}{p99}", trials - above),
         ),
         _ => language.pick(
             format!("{load}: too much in {above} of {}{p99}", counted(trials as u64, "trial")),
-            format!("{load}：{trials} 次测试中 {above} 次超出目标{p99}"),
+            format!("{load}：{trials} 次试压中 {above} 次不达标{p99}"),
         ),
     })
 }

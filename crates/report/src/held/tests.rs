@@ -93,10 +93,10 @@ fn reported(result: &HoldResult) -> ([String; 2], [String; 2], Value) {
 fn what_went_well_is_kept() {
     let ([en, zh], pages, json) = reported(&good());
     assert_eq!(en, "kept: all 100 connections were open, none was lost, and every message was answered");
-    assert_eq!(zh, "达到：100 个连接全部建立，无一断开，消息全部得到应答");
+    assert_eq!(zh, "达标：100 个连接全部建立，无一断开，消息全部得到响应");
     assert_eq!((&json["is_kept"], &json["is_unreliable"]), (&true.into(), &false.into()));
     assert_eq!(json["generator"]["late_thread"], Value::Null);
-    assert!(!pages[0].contains("UNRELIABLE") && !pages[1].contains("结果不可信"));
+    assert!(!pages[0].contains("UNRELIABLE") && !pages[1].contains("结果不可靠"));
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn what_was_stopped_is_not_kept() {
         en,
         "stopped before the end of the plan; until then all 100 connections were open, none was lost, and every message was answered"
     );
-    assert_eq!(zh, "压测提前停止；在此之前，100 个连接全部建立，无一断开，消息全部得到应答");
+    assert_eq!(zh, "压测提前停止；在此之前，100 个连接全部建立，无一断开，消息全部得到响应");
     assert_eq!(json["is_kept"], false);
     stopped.most_open = 57;
     let ([en, _], ..) = reported(&stopped);
@@ -127,23 +127,23 @@ fn messages_that_were_not_sent_or_answered_are_counted() {
                 (counts[HeldCounter::Sent], counts[HeldCounter::Answered], counts[HeldCounter::Unsent]) = (997, 997, 3)
             },
             "not every message was answered correctly: of 1,000 due, 3 never sent",
-            "并非每条消息都得到正确应答：应发 1,000 条，其中 3 条未能发出",
+            "并非每条消息都得到正确响应：应发 1,000 条，其中 3 条未能发出",
         ),
         (
             |counts| (counts[HeldCounter::Answered], counts[HeldCounter::Unanswered]) = (998, 2),
             "not every message was answered correctly: of 1,000 due, 2 not answered",
-            "并非每条消息都得到正确应答：应发 1,000 条，其中 2 条未得到应答",
+            "并非每条消息都得到正确响应：应发 1,000 条，其中 2 条未得到响应",
         ),
         // Their outcome is unknown.
         (
             |counts| counts[HeldCounter::Answered] = 999,
             "not every message was answered correctly: of 1,000 due, 1 not answered",
-            "并非每条消息都得到正确应答：应发 1,000 条，其中 1 条未得到应答",
+            "并非每条消息都得到正确响应：应发 1,000 条，其中 1 条未得到响应",
         ),
         (
             |counts| counts[HeldCounter::Refused] = 4,
             "not every message was answered correctly: of 1,000 due, 4 refused by the check",
-            "并非每条消息都得到正确应答：应发 1,000 条，其中 4 条未通过检查",
+            "并非每条消息都得到正确响应：应发 1,000 条，其中 4 条断言失败",
         ),
         (
             |counts| {
@@ -155,7 +155,7 @@ fn messages_that_were_not_sent_or_answered_are_counted() {
                 ) = (999, 999, 1, 5)
             },
             "not every message was answered correctly: of 1,005 due, 1 never sent, 5 due on lost connections",
-            "并非每条消息都得到正确应答：应发 1,005 条，其中 1 条未能发出，5 条因连接断开未发",
+            "并非每条消息都得到正确响应：应发 1,005 条，其中 1 条未能发出，5 条因连接断开未发",
         ),
     ];
     for (change, en, zh) in cases {
@@ -179,7 +179,7 @@ fn a_generator_that_was_late_is_named() {
         "{en}"
     );
     assert!(zh.starts_with("压测机滞后：线程 1 的循环有 3.3% 的时间滞后超过 20 ms（p99 2.00s，最长 2.00s）"), "{zh}");
-    assert!(pages[0].contains("UNRELIABLE: these figures") && pages[1].contains("结果不可信"), "{pages:?}");
+    assert!(pages[0].contains("UNRELIABLE: these figures") && pages[1].contains("结果不可靠"), "{pages:?}");
     assert_eq!((&json["is_unreliable"], &json["generator"]["late_thread"]), (&true.into(), &1.into()));
     assert_eq!(json["generator"]["loops"][1]["lag_max_ns"], 2_000 * MILLI);
     // Each hundredth clock read of a thread may be late, and no more.

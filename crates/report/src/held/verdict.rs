@@ -46,7 +46,7 @@ pub(crate) fn verdicts(held: &Held, language: Language) -> Vec<String> {
                 "the generator was fully busy: give it more cores (--threads), or another machine",
                 "压测机已无余力：请增加核数（--threads）或更换机器",
             ),
-            false => language.pick("the target did not answer in time", "服务端未能及时应答"),
+            false => language.pick("the target did not answer in time", "服务端未能及时响应"),
         };
         let (requested, achieved) = held.requested_and_achieved.unwrap_or((0.0, 0.0));
         let (requested, achieved) = (rate(requested), rate(achieved));
@@ -64,7 +64,7 @@ pub(crate) fn verdicts(held: &Held, language: Language) -> Vec<String> {
         };
         let parts = owed.iter().map(part).collect::<Vec<_>>().join(language.pick(", ", "，"));
         let (en, zh) = match held.has_responses {
-            true => ("was answered correctly", "得到正确应答"),
+            true => ("was answered correctly", "得到正确响应"),
             false => ("was sent", "发出"),
         };
         all.push(language.pick(
@@ -85,7 +85,7 @@ pub(crate) fn verdicts(held: &Held, language: Language) -> Vec<String> {
             format!("stopped before the end of the plan; until then {first}"),
             format!("压测提前停止；在此之前，{first}"),
         ),
-        (false, true) => language.pick(format!("kept: {first}"), format!("达到：{first}")),
+        (false, true) => language.pick(format!("kept: {first}"), format!("达标：{first}")),
         (false, false) => std::mem::take(first),
     };
     all
@@ -100,7 +100,7 @@ fn good(held: &Held, language: Language) -> String {
     };
     let (en, zh) = match (held.tally.due(), held.has_responses) {
         (0, _) => (" and none was lost", "，无一断开"),
-        (_, true) => (", none was lost, and every message was answered", "，无一断开，消息全部得到应答"),
+        (_, true) => (", none was lost, and every message was answered", "，无一断开，消息全部得到响应"),
         (_, false) => (", none was lost, and every message was sent", "，无一断开，消息全部发出"),
     };
     language.pick(format!("{whole} open{en}"), format!("{requested} 个连接全部建立{zh}"))
@@ -123,7 +123,7 @@ fn lateness(held: &Held, language: Language) -> String {
     let what = [thread, messages].into_iter().flatten().collect::<Vec<_>>().join(language.pick(", and ", "，"));
     language.pick(
         format!("the generator was late: {what}; give it more cores (--threads), or take other work off this machine"),
-        format!("压测机滞后：{what}；请增加核数（--threads），或移走本机的其他负载"),
+        format!("压测机滞后：{what}；请增加核数（--threads），或移走本机的其他程序"),
     )
 }
 
@@ -131,11 +131,11 @@ fn lateness(held: &Held, language: Language) -> String {
 fn owed_by(by: ShortfallReason) -> (&'static str, &'static str) {
     match by {
         ShortfallReason::Unsent => ("never sent", "未能发出"),
-        ShortfallReason::Unanswered => ("not answered", "未得到应答"),
+        ShortfallReason::Unanswered => ("not answered", "未得到响应"),
         ShortfallReason::Unknown => {
-            ("of lost workers: nobody knows whether they were answered", "属于失联的工作进程，是否应答未知")
+            ("of lost workers: nobody knows whether they were answered", "属于失联的工作进程，是否响应未知")
         }
         ShortfallReason::Missed => ("due on lost connections", "因连接断开未发"),
-        ShortfallReason::Refused => ("refused by the check", "未通过检查"),
+        ShortfallReason::Refused => ("refused by the check", "断言失败"),
     }
 }

@@ -24,8 +24,8 @@ fn report(steps: usize) -> Value {
         "scenarios": [{"name": "main", "steps": steps, "transactions": []}],
         "failures": [{"reason": "status", "detail": null, "count": 45, "remedy": "look", "remedy_zh": "请查看"}],
         "thresholds": [{"threshold": "p99(response_time) < 100ms", "holds": false, "value": 5e6, "unit": "ns", "at_least": false}],
-        "verdict": {"kind": "target", "tone": "bad", "title": "Thresholds not met", "title_zh": "未达到阈值", "is_unreliable": false, "text": "the target", "text_zh": "瓶颈在被测服务"},
-        "notes": [{"kind": "refused", "text": "a note", "text_zh": "备注"}],
+        "verdict": {"kind": "target", "tone": "bad", "title": "Thresholds not met", "title_zh": "阈值未达标", "is_unreliable": false, "text": "the target", "text_zh": "瓶颈在被测服务"},
+        "notes": [{"kind": "refused", "text": "a note", "text_zh": "一条提示"}],
     })
 }
 
@@ -135,7 +135,7 @@ fn tables_have_the_figures_of_the_report() {
         assert!(english.contains(shown) && chinese.contains(shown), "{shown}");
     }
     assert!(english.contains("the target") && english.contains("Thresholds not met") && english.contains("look"));
-    assert!(chinese.contains("瓶颈在被测服务") && chinese.contains("未达到阈值") && chinese.contains("请查看"));
+    assert!(chinese.contains("瓶颈在被测服务") && chinese.contains("阈值未达标") && chinese.contains("请查看"));
     assert!(chinese.contains("lang=\"zh-CN\""));
 }
 
@@ -176,7 +176,8 @@ fn workers_are_shown() {
         assert!(page.contains(text), "{text}");
     }
     let page = of(loads, Language::Zh);
-    for text in ["<h2>工作进程</h2>", "曾失联；总线空间不足", "到期时无人承担的启动", "变更到达前比计划少的启动"]
+    for text in
+        ["<h2>工作进程</h2>", "曾失联；总线已满", "到期时无人承担、没有发起的请求", "调整到达前比计划少发起的请求"]
     {
         assert!(page.contains(text), "{text}");
     }

@@ -13,9 +13,9 @@ fn meaning(code: u16) -> (&'static str, &'static str) {
             "表示正常结束；请检查服务端是否在一定消息数或时间后关闭连接",
         ),
         1_001 => {
-            ("it is going away; check whether it was restarted or shut down", "服务端即将离开；请检查它是否重启或停止")
+            ("it is going away; check whether it was restarted or shut down", "服务端即将下线；请检查它是否重启或停止")
         }
-        1_002 => ("it says that we violated the protocol; look at its log", "服务端认为我们违反了协议；请查看其日志"),
+        1_002 => ("it says that we violated the protocol; look at its log", "服务端认为客户端违反了协议；请查看其日志"),
         1_003 => (
             "it does not take messages of this kind; try --ws-type binary, or without it",
             "服务端不接受这类消息；请尝试加上或去掉 --ws-type binary",
@@ -37,7 +37,7 @@ fn meaning(code: u16) -> (&'static str, &'static str) {
         1_012 => ("it is restarting", "服务端正在重启"),
         1_013 => (
             "it is overloaded, or has too many connections; lower the load, or raise its limits",
-            "服务端过载或连接过多；请降低压力，或调大其上限",
+            "服务端过载或连接过多；请降低负载，或调大其上限",
         ),
         1_014 => ("its backend gave no valid answer; look at its log", "其后端没有给出有效响应；请查看其日志"),
         CLOSE_WITHOUT_CODE => ("it gave no code; look at its log", "服务端没有给出代码；请查看其日志"),

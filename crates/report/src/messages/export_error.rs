@@ -20,10 +20,10 @@ fn chinese(error: &ExportError) -> String {
         ExportError::NoPlace { kind, example } => format!("{kind} 需要目的地，例如 {kind}={example}"),
         ExportError::NeedlessPlace { kind } => format!("{kind} 不需要目的地，直接写 {kind}"),
         ExportError::Address { kind, text, example } => {
-            format!("{kind} 需要带端口的地址，例如 {kind}={example}，而不是 '{text}'")
+            format!("{kind} 的值 '{text}' 无效：应为带端口的地址，例如 {kind}={example}")
         }
         ExportError::Url { kind, text, example } => {
-            format!("{kind} 需要 http 或 https 的 URL，例如 {kind}={example}，而不是 '{text}'")
+            format!("{kind} 的值 '{text}' 无效：应为 http 或 https 的 URL，例如 {kind}={example}")
         }
         ExportError::NoDatabase { text } => {
             format!("influx 需要数据库或存储桶：influx={text}/write?db=名称，或 /api/v2/write?org=组织&bucket=名称")
@@ -61,7 +61,7 @@ pub(crate) fn export_fault(fault: &DeliveryFault, language: Language) -> String 
             format!("{} refused{}", counted(*points, "data point"), said(text)),
             format!("{} 个数据点被拒绝{}", count(*points), said(text)),
         ),
-        DeliveryFault::NotRead => language.pick("nobody read the final figures", "没有人读取最终数据").to_owned(),
+        DeliveryFault::NotRead => language.pick("nobody read the final figures", "最终数据没有被读取").to_owned(),
         DeliveryFault::Full => language.pick("the queue was full", "队列已满").to_owned(),
     }
 }

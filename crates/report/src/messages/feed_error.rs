@@ -29,7 +29,7 @@ fn in_chinese(fault: &FeedFault) -> String {
         FeedFault::Thread { reason } => {
             format!("无法创建读取文件的线程：{}；请调高进程数上限（ulimit -u）", reason_in_chinese(reason))
         }
-        FeedFault::Changed => "文件在打开后被修改；运行期间请勿写入，或改用它的副本".to_owned(),
+        FeedFault::Changed => "文件在打开后被修改；压测期间请勿写入，或改用它的副本".to_owned(),
         FeedFault::NoRows => "没有数据行；请至少添加一行；CSV 首行是列名，除非在场景文件中另行给出".to_owned(),
         FeedFault::Fields { found, wanted } => {
             format!("这一行有 {found} 个字段，而列数为 {wanted}；字段中含有分隔符、双引号或换行时，请用双引号括起来")
@@ -58,7 +58,7 @@ fn in_chinese(fault: &FeedFault) -> String {
             "内容不是由对象组成的数组；请用 [ 和 ] 括住全部内容并用逗号分隔，若每行一个对象，请将格式指定为 jsonl"
                 .to_owned()
         }
-        FeedFault::NoObject => "这一行不是对象；请写成 {\"名称\": 值, ...}".to_owned(),
+        FeedFault::NoObject => "这一行不是对象；请写成 {\"名称\": 值}".to_owned(),
         FeedFault::Cut => "文件在数组结束之前中断；请重新写出完整的文件".to_owned(),
         FeedFault::AfterEnd => "数组结束后还有内容；请把所有数据放进同一个数组".to_owned(),
     }

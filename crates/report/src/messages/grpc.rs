@@ -3,7 +3,7 @@
 use engine::ReflectError;
 use metrics::ProtocolFault;
 
-use super::Scene;
+use super::{Scene, listed};
 use crate::Language;
 
 /// The text of a gRPC fault; `None` for any other.
@@ -52,7 +52,7 @@ pub(super) fn status(status: u8, scene: &Scene<'_>, language: Language) -> Strin
         3 => ("the server does not accept the message; check -d", "服务端不接受该消息；请检查 -d"),
         4 => (
             "the call took longer than the server or its deadline allows; the server is too slow for this load; lower the load or raise -t",
-            "调用超过了服务端或截止时间的限制；服务端承受不了该压力；请降低压力或调大 -t",
+            "调用超过了截止时间；服务端承受不了该负载；请降低负载或调大 -t",
         ),
         7 | 16 => (
             "the server needs other credentials; give them as metadata with -H",
@@ -64,7 +64,7 @@ pub(super) fn status(status: u8, scene: &Scene<'_>, language: Language) -> Strin
             "服务端没有该方法，或不支持该压缩方式；可用 onrush grpc list 查看",
         ),
         14 => ("the server is unavailable", "服务端当前无法提供服务"),
-        _ => ("the status is not a success; look at the log of the server", "状态不属于成功；请查看服务端日志"),
+        _ => ("the status is not a success; look at the log of the server", "状态不在成功范围内；请查看服务端日志"),
     };
     let text = language.pick(en, zh);
     let received = scene.server_text(u16::from(status)).filter(|received| !received.is_empty());
@@ -114,7 +114,9 @@ fn chinese(error: &ReflectError) -> String {
         ReflectError::Status { address, status, message } => {
             format!("{address} 拒绝服务端反射：{status}（{message}）；请用 -H 给出元数据，或用 --proto FILE 给出定义")
         }
-        ReflectError::NoSymbol { address, symbol, known } => format!("{address} 没有 '{symbol}'；现有服务：{known}"),
+        ReflectError::NoSymbol { address, symbol, known } => {
+            format!("{address} 没有 '{symbol}'；现有服务：{}", listed(known))
+        }
         ReflectError::TooLarge { address, most } => {
             format!("{address} 的描述超过 {most} 字节或文件数过多；请用 --proto FILE 给出该服务的定义")
         }

@@ -2,6 +2,7 @@
 
 use plan::{CurlFault, DataIs, Need, PlanError, Remedy, StageFault, UrlsFault};
 
+use super::listed;
 use super::wide::{plain_of, wide};
 use super::{Doing, system_fault};
 use crate::Language;
@@ -30,12 +31,12 @@ pub(super) fn wide_in(english: &str, language: Language) -> String {
 }
 
 fn share(flag: &str, value: &str) -> String {
-    format!("{flag} 需要 1% 或 0.01 这样的比例，最小 0.0001%，而不是 '{value}'")
+    format!("{flag} 的值 '{value}' 无效：应为 1% 或 0.01 这样的比例，最小 0.0001%")
 }
 
 fn budget(value: &str) -> String {
     format!(
-        "--budget 由 requests=数量、bytes=字节数、time=时间 组成，如 requests=1M,bytes=10GiB,time=10m，而不是 '{value}'"
+        "--budget 的值 '{value}' 无效：应由 requests=数量、bytes=字节数、time=时长 组成，如 requests=1M,bytes=10GiB,time=10m"
     )
 }
 
@@ -69,20 +70,20 @@ fn said(error: &PlanError, language: Language) -> String {
             "没有要发送的内容；请用 -d 或 --data-bytes 给出消息（或：onrush hold --receive-only）".to_owned()
         }
         PlanError::NoAnswerEnd => {
-            "没有说明应答到哪里结束；请加上 --until '\\n'、--read-bytes N、--length-prefix 4 或 --no-response"
+            "没有说明响应到哪里结束；请加上 --until '\\n'、--read-bytes N、--length-prefix 4 或 --no-response"
                 .to_owned()
         }
         PlanError::Until { value, most } => {
-            format!("--until 需要 1 到 {most} 个字节，如 '\\n' 或 '\\x00'，而不是 '{value}'")
+            format!("--until 的值 '{value}' 无效：应为 1 到 {most} 个字节，如 '\\n' 或 '\\x00'")
         }
-        PlanError::Hex { value } => format!("-d hex: 需要成对的十六进制数字，如 'hex:0a ff'，而不是 '{value}'"),
+        PlanError::Hex { value } => format!("-d hex: 的值 '{value}' 无效：应为成对的十六进制数字，如 'hex:0a ff'"),
         PlanError::TextNotUtf8 => "--ws-type text 需要 UTF-8 文本，而 -d 不是；请改用 --ws-type binary".to_owned(),
         PlanError::PingTooLarge { most } => format!("ping 最多携带 {most} 字节；请缩短 -d，或使用 --ws-type text"),
         PlanError::Sources { value } => {
-            format!("--source-ip 需要 10.0.0.2,10.0.1.2-10.0.1.9,10.0.2.0/24 这样的地址或 auto，而不是 '{value}'")
+            format!("--source-ip 的值 '{value}' 无效：应为 10.0.0.2,10.0.1.2-10.0.1.9,10.0.2.0/24 这样的地址或 auto")
         }
         PlanError::Places { value } => {
-            format!("--connect-addresses 需要 10.0.0.1:8001-8016,:8080 这样的地址和端口，而不是 '{value}'")
+            format!("--connect-addresses 的值 '{value}' 无效：应为 10.0.0.1:8001-8016,:8080 这样的地址和端口")
         }
         PlanError::TooManyPlaces { flag, most } => format!("{flag} 给出的地址超过 {most} 个；请减少"),
         PlanError::Credentials { url } => {
@@ -109,15 +110,15 @@ fn said(error: &PlanError, language: Language) -> String {
             format!("-d 是{what}，而 '{value}' 是时间；持续时间请写 {instead} {value}（确实要发送这些字节：-d @FILE）")
         }
         PlanError::Number { flag, value, least, most } => match *most {
-            plan::BOUND_SAID_MAX.. => format!("{flag} 需要不小于 {} 的整数，而不是 '{value}'", count(*least)),
-            _ => format!("{flag} 需要 {} 到 {} 之间的整数，而不是 '{value}'", count(*least), count(*most)),
+            plan::BOUND_SAID_MAX.. => format!("{flag} 的值 '{value}' 无效：应为不小于 {} 的整数", count(*least)),
+            _ => format!("{flag} 的值 '{value}' 无效：应为 {} 到 {} 之间的整数", count(*least), count(*most)),
         },
         PlanError::Duration { flag, value } => {
-            format!("{flag} 需要 500ms、10s、2m、1h30m 这样的时间（最长 3650d），而不是 '{value}'")
+            format!("{flag} 的值 '{value}' 无效：应为 500ms、10s、2m、1h30m 这样的时间（最长 3650d）")
         }
-        PlanError::DurationTooShort { flag, value, least } => format!("{flag} 至少为 {least}，而不是 '{value}'"),
+        PlanError::DurationTooShort { flag, value, least } => format!("{flag} 的值 '{value}' 太小：至少为 {least}"),
         PlanError::Rate { flag, value, most } => {
-            format!("{flag} 需要 5000、100/m 或 2.5/s 这样的速率，每秒最多 {}，而不是 '{value}'", count(*most))
+            format!("{flag} 的值 '{value}' 无效：应为 5000、100/m 或 2.5/s 这样的速率，每秒最多 {}", count(*most))
         }
         PlanError::Stage { number, value, reason } => {
             let reason = match reason {
@@ -140,22 +141,22 @@ fn said(error: &PlanError, language: Language) -> String {
         }
         PlanError::Urls(fault) => urls_fault(fault),
         PlanError::Curl { line, fault } => format!("{}{}", line_before(*line), curl_fault(fault)),
-        PlanError::FormPart { value, wanted } => format!("-F 需要{}，而不是 '{value}'", wanted_of_curl(wanted)),
+        PlanError::FormPart { value, wanted } => format!("-F 的值 '{value}' 无效：应为{}", wanted_of_curl(wanted)),
         PlanError::AtLine { line, inner } => format!("{}{}", line_before(*line), said(inner, language)),
         PlanError::InFile { path, inner } => format!("{path}：{}", said(inner, language)),
         PlanError::Pattern { flag, value, reason } => {
             format!("{flag} '{value}' 不是有效的模式：{reason}；请写普通文本，或 /ok|done/ 这样的正则表达式")
         }
         PlanError::JsonCheck { value, reason } => {
-            format!("--expect-json '{value}' 不是有效的校验：{reason}；请写成 '$.code == 200'（路径语法见 RFC 9535）")
+            format!("--expect-json '{value}' 不是有效的断言：{reason}；请写成 '$.code == 200'（路径语法见 RFC 9535）")
         }
         PlanError::Resolve { value } => {
-            format!("--resolve 需要 主机:端口:地址，如 example.com:443:127.0.0.1，而不是 '{value}'")
+            format!("--resolve 的值 '{value}' 无效：应为主机:端口:地址，如 example.com:443:127.0.0.1")
         }
         PlanError::ConnectTo { value } => {
-            format!("--connect-to 需要 主机:端口:主机:端口，如 example.com:443:127.0.0.1:8443，而不是 '{value}'")
+            format!("--connect-to 的值 '{value}' 无效：应为主机:端口:主机:端口，如 example.com:443:127.0.0.1:8443")
         }
-        PlanError::UnixSocket { path } => format!("--unix-socket 需要 1 到 107 字节的路径，而不是 '{path}'"),
+        PlanError::UnixSocket { path } => format!("--unix-socket 的值 '{path}' 无效：应为 1 到 107 字节的路径"),
         PlanError::Needs { flag, needed: Need::Curl } => {
             format!("{flag} 需要用 --curl 文件 给出多条 curl 命令，或用 --urls 文件 给出 URL")
         }
@@ -181,11 +182,11 @@ fn said(error: &PlanError, language: Language) -> String {
         }
         PlanError::Needs { flag, needed: Need::DataBytes } => format!("{flag} 需要同时给出 --data-bytes"),
         PlanError::Needs { flag, needed: Need::Headers } => {
-            format!("{flag} 需要 HTTP 请求或 gRPC 调用：其他消息没有首部")
+            format!("{flag} 需要 HTTP 请求或 gRPC 调用：其他消息没有请求头")
         }
         PlanError::Needs { flag, needed: Need::Log } => format!("{flag} 需要同时给出 --log FILE"),
         PlanError::Needs { flag, needed: Need::Answered } => {
-            format!("{flag} 需要有应答的消息：-d，且 URL 以 ws:// 或 tcp:// 开头")
+            format!("{flag} 需要有响应的消息：-d，且 URL 以 ws:// 或 tcp:// 开头")
         }
         PlanError::Needs { flag, needed: Need::Work } => {
             format!("{flag} 需要同时说明何时发送：--every 30s 或 --once")
@@ -207,9 +208,9 @@ fn said(error: &PlanError, language: Language) -> String {
         }
         PlanError::TooManyUsers { most } => format!("-c 乘以 --streams 超过 {most} 个用户；请调小其中一个"),
         PlanError::ColdWarmup => {
-            "--warmup 按压测开始时的压力预热，而此压测从零开始；请让各阶段以跳变开始，如 100:0s".to_owned()
+            "--warmup 按压测开始时的负载预热，而此压测从零开始；请让各阶段以跳变开始，如 100:0s".to_owned()
         }
-        PlanError::Choice { flag, value, choices } => format!("{flag} 只能是 {choices} 之一，而不是 '{value}'"),
+        PlanError::Choice { flag, value, choices } => format!("{flag} 的值 '{value}' 无效；可选：{}", listed(choices)),
         PlanError::GrpcPath { path } => format!(
             "'{path}' 不是方法名；请写成 grpc://主机:端口/包名.服务/方法 的形式，可用 onrush grpc list grpc://主机:端口 查看有哪些"
         ),
@@ -232,12 +233,12 @@ fn said(error: &PlanError, language: Language) -> String {
         PlanError::NoSchema { service } => {
             format!("没有 '{service}' 的定义；请用 --proto 给出 .proto 文件，或用 --protoset 给出描述符集")
         }
-        PlanError::NoService { service, known } => format!("没有服务 '{service}'；现有服务：{known}"),
+        PlanError::NoService { service, known } => format!("没有服务 '{service}'；现有服务：{}", listed(known)),
         PlanError::NoMethod { service, method, known } => {
-            format!("服务 '{service}' 没有方法 '{method}'；现有方法：{known}")
+            format!("服务 '{service}' 没有方法 '{method}'；现有方法：{}", listed(known))
         }
         PlanError::NoSymbol { symbol, known } => {
-            format!("没有名为 '{symbol}' 的定义；请写带包名的全名；现有服务：{known}")
+            format!("没有名为 '{symbol}' 的定义；请写带包名的全名；现有服务：{}", listed(known))
         }
         PlanError::Json { message, source_words, line, column, reason } => format!(
             "-d 与消息 {message} 不符：第 {line} 行第 {column} 列：{reason}；可用 onrush grpc describe {source_words} {message} 查看其字段"
@@ -250,10 +251,10 @@ fn said(error: &PlanError, language: Language) -> String {
         }
         PlanError::TooManyMessages { most } => format!("-d 中单次调用的消息超过 {most} 条；请减少"),
         PlanError::GrpcStatuses { value } => {
-            format!("此处 --expect-status 需要 OK,NOT_FOUND 或 0,5 这样的 gRPC 状态，而不是 '{value}'")
+            format!("此处 --expect-status 的值 '{value}' 无效：应为 OK,NOT_FOUND 或 0,5 这样的 gRPC 状态")
         }
         PlanError::Statuses { value } => {
-            format!("--expect-status 需要 200,300-399 这样的状态码和范围，而不是 '{value}'")
+            format!("--expect-status 的值 '{value}' 无效：应为 200,300-399 这样的状态码和范围")
         }
     }
 }
@@ -274,7 +275,7 @@ fn remedy_in_chinese(remedy: Remedy) -> &'static str {
         Remedy::EachIsOfUsers => "按速率发起的请求不区分用户；请用 -c 指定用户数，或用 -n 指定总数",
         Remedy::WarmupUsesUp => "用户会在预热中用完自己的请求；请用 -z 规定时长",
         Remedy::StagesSayUsers => "各阶段已经规定了用户数",
-        Remedy::RampIsOfUsers => "--ramp 用于逐步增加用户；速率请用 --stages 1000:30s,1000:1m 逐步增加",
+        Remedy::RampIsOfUsers => "--ramp 让用户梯度增加；速率的梯度加压请用 --stages 1000:30s,1000:1m",
         Remedy::RendezvousIsConstant => "集合点需要固定的用户数（-c）",
         Remedy::OneVersion => "请只选一个版本",
         Remedy::StreamsAreHttp2 => "只有 HTTP/2 能在一个连接上同时进行多个请求",
@@ -283,10 +284,10 @@ fn remedy_in_chinese(remedy: Remedy) -> &'static str {
         Remedy::OneSchema => "消息定义只需其中一种",
         Remedy::OneBody => "两者都规定了请求体；请去掉其中一个",
         Remedy::OneMessage => "两者都规定了消息内容；请去掉其中一个",
-        Remedy::OneEnd => "应答只能有一种结束方式；请去掉其中一个",
+        Remedy::OneEnd => "响应只能有一种结束方式；请去掉其中一个",
         Remedy::MessagesEnd => "WebSocket 消息自带边界",
         Remedy::OneHost => "两者都给出了该请求头；请去掉其中一个",
-        Remedy::NoAnswer => "没有应答可供检查；请去掉其中一个",
+        Remedy::NoAnswer => "没有响应可供断言；请去掉其中一个",
         Remedy::OneWork => "两者都规定了何时发送；请去掉其中一个",
         Remedy::TalkIsNoHttp => "它只用于 HTTP 请求",
         Remedy::DebugIsText => "--debug 以文本显示一次请求的全过程，不生成报告；请去掉其中一个",
@@ -330,7 +331,7 @@ fn curl_fault(fault: &CurlFault) -> String {
         CurlFault::NoValue { flag } => format!("curl 的参数 {flag} 后面需要一个值；请补上"),
         CurlFault::Value { flag, value, wanted } => {
             let wanted = wanted_of_curl(wanted);
-            format!("curl 的参数 {flag} 需要{wanted}，而不是 '{value}'")
+            format!("curl 的参数 {flag} 的值 '{value}' 无效：应为{wanted}")
         }
         CurlFault::NoUrl => "curl 命令中没有 URL；请加上，如：curl http://127.0.0.1:8080/".to_owned(),
         CurlFault::Proxy { flag } => format!("{flag}：压测暂不支持代理；请去掉，请求将直接发往目标"),
@@ -351,7 +352,7 @@ fn curl_fault(fault: &CurlFault) -> String {
             "文件是 UTF-16 编码；请另存为 UTF-8，或在浏览器中选择“复制为 cURL (bash)”（Copy as cURL (bash)）后粘贴到新文件".to_owned()
         }
         CurlFault::Chunks10 => {
-            "HTTP/1.0 不支持分块传输，而正文长度未知；请去掉 -0，或用 -T 给出文件并去掉 Transfer-Encoding".to_owned()
+            "HTTP/1.0 不支持分块传输，而请求体长度未知；请去掉 -0，或用 -T 给出文件并去掉 Transfer-Encoding".to_owned()
         }
         CurlFault::Resumed { from, length } => {
             format!("-C {from} 之后没有内容可发：正文共 {length} 字节；请改小，或去掉 -C")

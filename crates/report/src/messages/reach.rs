@@ -28,7 +28,7 @@ pub(super) fn refusal_in_chinese(all: &[UnconsentedHost]) -> String {
     let flags: Vec<String> = hosts.iter().map(|host| format!("--allow-host {host}")).collect();
     let (flags, first) = (flags.join(" "), hosts[0]);
     format!(
-        "{who}既不是本机，也不在私有网络中；如果您有权压测，请加上 {flags}，或由对方在 /.well-known/onrush-consent 中写明（onrush: allow {first}）；每秒不超过 {UNASKED_RATE_MAX} 个请求（-q，步骤和重定向都计入）且不超过 {UNASKED_CONNECTIONS_MAX} 个连接（-c）时无需授权"
+        "{who}既不是本机，也不在私有网络中；已获授权时请加上 {flags}，或由对方在 /.well-known/onrush-consent 中写明（onrush: allow {first}）；每秒不超过 {UNASKED_RATE_MAX} 个请求（-q，步骤和重定向都计入）且不超过 {UNASKED_CONNECTIONS_MAX} 个连接（-c）时无需授权"
     )
 }
 
@@ -42,6 +42,6 @@ pub(super) fn no_consent(place: &str, language: Language) -> String {
     };
     language.pick(
         format!("a redirect leads to {place}, a public host that nobody said may be loaded; nothing was sent there; if you may load it, {en}"),
-        format!("重定向指向 {place}，这是未经授权的公网主机，没有向其发送任何内容；如果您有权压测，{zh}"),
+        format!("重定向指向 {place}，这是未经授权的公网主机，没有向其发送任何内容；已获授权时{zh}"),
     )
 }

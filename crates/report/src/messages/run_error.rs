@@ -60,18 +60,18 @@ fn team_fault(fault: &BackendFault) -> String {
             format!("工作进程 {worker} 取到的不是本次计划：哈希不符；请重试，并检查还有谁在写这条总线")
         }
         BackendFault::Clock { worker } => {
-            format!("工作进程 {worker} 收到的应答太少，无法校准时间；请检查它与总线之间的网络")
+            format!("工作进程 {worker} 收到的响应太少，无法校准时间；请检查它与总线之间的网络")
         }
         BackendFault::System { worker, reason } => {
-            format!("工作进程 {worker} 无法执行它的部分：{}", in_chinese(reason))
+            format!("工作进程 {worker} 无法执行分配给它的部分：{}", in_chinese(reason))
         }
         BackendFault::Undivided { what } => format!("{what} 无法分配给多个工作进程；请不带 --workers 运行"),
         BackendFault::Bus { reason } => format!("无法使用工作进程的总线：{}", in_chinese(reason)),
         BackendFault::NoRun { waited_s } => {
-            format!("等待 {waited_s} 秒后，总线上仍无人主导此负载；请在那里用同样的命令（不带 --standby）启动它")
+            format!("等待 {waited_s} 秒后，总线上仍没有此负载的主控进程；请用同样的命令（不带 --standby）启动它")
         }
         BackendFault::Replaced => "本进程曾失联，另一个 onrush（--standby）已接管压测，报告在那里".to_owned(),
-        BackendFault::Elsewhere => "主导方已结束本次压测，报告在它那里".to_owned(),
+        BackendFault::Elsewhere => "主控进程已结束本次压测，报告在它那里".to_owned(),
         BackendFault::Stopped => "压测开始前已停止，没有进行测量".to_owned(),
     }
 }

@@ -11,7 +11,7 @@ use unicode_width::UnicodeWidthStr;
 use super::plan_error::wide_in;
 use super::take_error::why_in_chinese;
 use super::threshold_error::in_chinese as threshold;
-use super::{Doing, in_chinese, plan_error, system_fault, take_error};
+use super::{Doing, in_chinese, listed, plan_error, system_fault, take_error};
 use crate::Language;
 
 /// The widest piece of a line that is shown, in characters.
@@ -57,7 +57,7 @@ pub fn scenario_contents(opened: &Opened, language: Language) -> String {
             s(data),
             s(thresholds)
         ),
-        format!("{name}：没有错误；{count} 个场景（{names}），{steps} 个步骤，{data} 个数据集，{thresholds} 个阈值"),
+        format!("{name}：没有错误；{count} 个场景（{}），{steps} 个步骤，{data} 个数据集，{thresholds} 个阈值", listed(&names)),
     )
 }
 
@@ -124,7 +124,7 @@ fn hidden(line: &str) -> String {
 
 /// Keys for a message.
 fn known(near: Option<&String>, known: &str) -> String {
-    near.map_or_else(|| format!("；可用：{known}"), |near| format!("；是否想写 '{near}'？"))
+    near.map_or_else(|| format!("；可用：{}", listed(known)), |near| format!("；是否想写 '{near}'？"))
 }
 
 /// The location of an object's keys.
@@ -134,6 +134,14 @@ fn place_of(object: &Object) -> String {
         "scenario" => "场景中，与 load、steps 并列".to_owned(),
         "load" | "run" | "defaults" | "expect" | "extract" | "data" | "choose" => format!(" {} 下面", object.id),
         _ => "步骤中，即 steps 下的列表里".to_owned(),
+    }
+}
+
+/// Where a key was looked for.
+fn within(object: &Object) -> String {
+    match object.id {
+        "load" | "run" | "defaults" | "expect" | "extract" | "data" | "choose" => format!("{} 下", object.id),
+        _ => format!("{}中", title(object)),
     }
 }
 
@@ -156,47 +164,49 @@ fn chinese(fault: &Fault) -> String {
         Fault::NotUtf8 => "文件不是 UTF-8；请另存为 UTF-8".to_owned(),
         Fault::Syntax(fault) => syntax::chinese(fault),
         Fault::UnknownKey { key, object, near: None, belongs: Some(home), .. } => {
-            format!("{}中没有 '{key}' 这个键；它应写在{}", title(object), place_of(home))
+            format!("{}没有 '{key}' 这个字段；它应写在{}", within(object), place_of(home))
         }
         Fault::UnknownKey { key, object, near, known: all, .. } => {
-            format!("{}中没有 '{key}' 这个键{}", title(object), known(near.as_ref(), all))
+            format!("{}没有 '{key}' 这个字段{}", within(object), known(near.as_ref(), all))
         }
         Fault::DuplicateKey { key, first } => format!("'{key}' 重复，第 {first} 行已有；请只写一次"),
-        Fault::MissingKey { object, key } => format!("{}缺少 '{key}'；请补上", title(object)),
+        Fault::MissingKey { object, key } => format!("{}缺少 '{key}'；请补上", within(object)),
         Fault::Conflict { one, other } => format!("'{one}' 和 '{other}' 不能同时使用；请去掉其中一个"),
         Fault::Needs { key, needed } => {
             format!("'{key}' 需要与 '{needed}' 一起使用；请补上 '{needed}'，或去掉 '{key}'")
         }
         Fault::Wrong { wanted, given } => values::wrong(*wanted, given),
         Fault::Boolean { given } => {
-            format!("'{given}' 在有的程序中是真假值，在有的程序中是文本；真假值请写 true 或 false，文本请加引号")
+            format!("'{given}' 在有的程序中是布尔值，在有的程序中是文本；布尔值请写 true 或 false，文本请加引号")
         }
         Fault::Octal { given } => format!("'{given}' 在不同程序中是不同的数字；请写十进制数字，文本请加引号"),
         Fault::Value(error) => as_keys(&plan_error(error, Language::Zh)),
         Fault::Extract(error) => take_error(error, Language::Zh),
-        Fault::Choice { given, near, known } => format!("'{given}' 不在 {known} 之中{}", meant(near.as_ref())),
+        Fault::Choice { given, near, known } => {
+            format!("'{given}' 无效；可选：{}{}", listed(known), meant(near.as_ref()))
+        }
         Fault::Pattern(fault) => pattern(*fault),
         Fault::SlotHere => "此处不支持占位符；请直接写出文本".to_owned(),
         Fault::Expression(fault) => values::expression(fault),
         Fault::Threshold(fault) => threshold(*fault),
-        Fault::NoVerb { known } => format!("这个步骤没有说明要做什么；需要以下之一：{known}"),
+        Fault::NoVerb { known } => format!("这个步骤没有说明要做什么；需要以下之一：{}", listed(known)),
         Fault::TwoVerbs { one, other } => {
             format!("一个步骤只做一件事，这里同时有 '{one}' 和 '{other}'；请拆成两个步骤")
         }
         Fault::NotTalking { verb } => format!("'{verb}' 只能写在 websocket 或 tcp 步骤的 steps 中；请移到那里"),
         Fault::NotParallel { verb } => format!("'{verb}' 不能并行；parallel 中只能有请求和 gRPC 调用"),
-        Fault::Empty { object, key } => format!("{}的 {key} 为空；请至少写一项", title(object)),
+        Fault::Empty { object, key } => format!("{}的 {key} 为空；请至少写一项", within(object)),
         Fault::TooMany { what, most } => format!("{}超过 {most} 个；请减少", values::things(*what)),
         Fault::Idle { scenario } => format!("场景 '{scenario}' 的步骤不发送任何内容；请加上一个步骤，如：get: /"),
         Fault::LoopWithoutEnd(word) => format!("这个 {word} 可能永远循环；请加上 most（最多循环次数，达到后步骤失败）"),
         Fault::LoadWithoutEnd => {
-            "这个压力没有终点；请加上 for、iterations 或 iterations_each，或写出带时间的阶段".to_owned()
+            "这个负载没有终点；请加上 for、iterations 或 iterations_each，或写出带时间的阶段".to_owned()
         }
         Fault::NoTarget { url } => {
             format!("'{url}' 是相对地址，但没有 target；请在文件开头加上 target: https://主机，或写完整的 URL")
         }
         Fault::Scheme { url, verb } => format!("'{url}' 不能用于 '{verb}' 步骤；请使用{}", schemes(verb)),
-        Fault::NoVariable { name, known } => format!("--var {name}：文件中没有变量 '{name}'；可用：{known}"),
+        Fault::NoVariable { name, known } => format!("--var {name}：文件中没有变量 '{name}'；可用：{}", listed(known)),
         Fault::UniqueTwice { set } => {
             format!("'{set}' 为 share: unique，而另一个场景也在使用它，各行会被再次使用；请为每个场景准备各自的数据")
         }
@@ -241,7 +251,7 @@ fn pattern(fault: PatternFault) -> String {
         PatternFault::Open => "${ 没有对应的 }；请补上，若只是这两个字符请写 $${".to_owned(),
         PatternFault::Empty => "${} 是空的；请在其中写名称，若只是这些字符请写 $${".to_owned(),
         PatternFault::Arguments(function) => format!("{}() 需要{}", function.name(), usage(function)),
-        PatternFault::Range => "random(最小, 最大) 中较小的数写在前面".to_owned(),
+        PatternFault::Range => "random(1, 100) 中较小的数写在前面".to_owned(),
         PatternFault::TooManyArguments => {
             format!("函数最多有 {} 个参数；更多的值请放进数据文件", plan::ARGUMENTS_MAX)
         }
@@ -276,10 +286,15 @@ pub fn flag_fault(fault: &FlagFault, language: Language) -> String {
         (FlagFault::Plan(error), _) => super::plan_error(error, language),
         (fault, Language::En) => fault.to_string(),
         (FlagFault::OfRequest { flag }, Language::Zh) => {
-            format!("{flag} 描述的是单个请求，而场景文件有自己的请求；请写在文件中（onrush check 文件 会列出可用的键）")
+            format!(
+                "{flag} 描述的是单个请求，而场景文件有自己的请求；请写在文件中（onrush check 文件 会列出可用的字段）"
+            )
         }
         (FlagFault::Several { flag, count, names }, Language::Zh) => {
-            format!("{flag} 是一个场景的负载，而要运行的场景有 {count} 个；请用 --only 名称 选定一个：{names}")
+            format!(
+                "{flag} 是一个场景的负载，而要运行的场景有 {count} 个；请用 --only 名称 选定一个：{}",
+                listed(names)
+            )
         }
     }
 }

@@ -85,7 +85,7 @@ fn tls_texts(fault: TlsFault, has_weak_key: bool) -> (&'static str, &'static str
         ),
         TlsFault::ClientCertificate => (
             "the server requires a client certificate, or does not accept ours; give one that it accepts with --cert FILE --key FILE",
-            "服务端要求客户端证书，或不接受我们的证书；请用 --cert FILE --key FILE 给出它认可的证书",
+            "服务端要求客户端证书，或不接受所给的证书；请用 --cert FILE --key FILE 给出它认可的证书",
         ),
         TlsFault::NothingInCommon => (
             "no TLS version, group or cipher in common; check --tls-min, --tls-groups and the settings of the server",
@@ -121,7 +121,7 @@ fn tls_texts(fault: TlsFault, has_weak_key: bool) -> (&'static str, &'static str
         ),
         TlsFault::NoAnswer => (
             "the TCP connection to {address} was established, but the TLS handshake had no answer within {limit}; check that the port speaks TLS and that the server is not overloaded, or raise --connect-timeout",
-            "到 {address} 的 TCP 连接已建立，但 TLS 握手在 {limit} 内没有收到回应；请确认该端口是 TLS 服务且服务端没有过载，或调大 --connect-timeout",
+            "到 {address} 的 TCP 连接已建立，但 TLS 握手在 {limit} 内没有收到响应；请确认该端口是 TLS 服务且服务端没有过载，或调大 --connect-timeout",
         ),
         TlsFault::Alert | TlsFault::Other => (
             "the TLS session failed; look at the log of the server, or try openssl s_client",

@@ -14,7 +14,7 @@ pub(super) fn timeout(scene: &Scene<'_>, language: Language) -> String {
             format!(
                 "no message met 'expect' within {limit}, whatever else came; check what is expected, or raise 'within'"
             ),
-            format!("{limit} 内没有收到符合 expect 的消息（其他消息不算）；请检查期望的内容，或调大 within"),
+            format!("{limit} 内没有收到符合 expect 的消息（其他消息不算）；请检查断言的内容，或调大 within"),
         );
     }
     let received = scene.received.filter(|_| scene.nothing_succeeded);
@@ -25,7 +25,7 @@ pub(super) fn timeout(scene: &Scene<'_>, language: Language) -> String {
             format!(
                 "no complete answer within {limit}; the server is too slow for this load; lower the load or raise -t"
             ),
-            format!("{limit} 内没有收到完整响应；服务端承受不了该压力；请降低压力或调大 -t"),
+            format!("{limit} 内没有收到完整响应；服务端承受不了该负载；请降低负载或调大 -t"),
         ),
     }
 }
@@ -52,7 +52,7 @@ fn nothing_came(scene: &Scene<'_>, limit: &str, language: Language) -> String {
         ),
         false => language.pick(
             format!("connected, but not one byte came back within {limit}; check that the port speaks the protocol of the URL (it may wait for TLS), lower the load, or raise -t"),
-            format!("连接已建立，但 {limit} 内没有收到任何字节；请检查该端口的协议是否与 URL 一致（可能在等待 TLS），降低压力，或调大 -t"),
+            format!("连接已建立，但 {limit} 内没有收到任何字节；请检查该端口的协议是否与 URL 一致（可能在等待 TLS），降低负载，或调大 -t"),
         ),
     }
 }
@@ -70,7 +70,7 @@ fn no_end(scene: &Scene<'_>, bytes: u64, limit: &str, language: Language) -> Opt
             (
                 format!("{said} came, but no answer had its {of} within {limit}; check --read-bytes, or raise -t"),
                 format!(
-                    "共收到 {bytes} 字节，但没有应答在 {limit} 内达到 {wanted} 字节；请检查 --read-bytes，或调大 -t"
+                    "共收到 {bytes} 字节，但没有响应在 {limit} 内达到 {wanted} 字节；请检查 --read-bytes，或调大 -t"
                 ),
             )
         }
@@ -79,7 +79,7 @@ fn no_end(scene: &Scene<'_>, bytes: u64, limit: &str, language: Language) -> Opt
                 "{said} came, but within {limit} no answer as long as its first bytes say; check --length-prefix, or raise -t"
             ),
             format!(
-                "共收到 {bytes} 字节，但 {limit} 内没有应答达到其开头所示的长度；请检查 --length-prefix，或调大 -t"
+                "共收到 {bytes} 字节，但 {limit} 内没有响应达到其开头所示的长度；请检查 --length-prefix，或调大 -t"
             ),
         ),
         ResponseEnd::None | ResponseEnd::Message => return None,

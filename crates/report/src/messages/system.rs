@@ -151,12 +151,15 @@ const LIBRARIES: &[(&str, &str)] = &[
     ("unopened group", "多出了右括号"),
     ("unclosed character class", "方括号没有闭合"),
     ("repetition operator missing expression", "重复符号前缺少内容"),
+    ("failed to lookup address information: ", ""),
     ("failed to lookup address information", "域名解析失败"),
     ("Name or service not known", "域名不存在"),
     ("Temporary failure in name resolution", "域名解析暂时失败"),
     ("No address associated with hostname", "域名没有对应的地址"),
     ("failed to fill whole buffer", "内容不完整"),
     ("stream did not contain valid UTF-8", "内容不是有效的 UTF-8"),
+    ("address already in use", "端口已被占用"),
+    ("unrecognized field name '", "没有这个字段：'"),
 ];
 
 #[test]

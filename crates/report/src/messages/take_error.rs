@@ -76,7 +76,7 @@ pub(crate) fn why_in_chinese(why: &str) -> String {
         ("it wanted more than", "所需超过"),
     ];
     let why = match why.strip_prefix("take ").and_then(|rest| rest.split_once(": ")) {
-        Some((name, rest)) => format!("取值 {name}：{rest}"),
+        Some((name, rest)) => format!("提取 {name}：{rest}"),
         None => why.to_owned(),
     };
     WORDS.iter().fold(why, |text, (english, chinese)| text.replace(english, chinese))
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn why_nothing_was_taken_is_said_in_chinese() {
         for (why, chinese) in [
-            ("take m: nothing is there (json $.token)", "取值 m：没有找到 (json $.token)"),
+            ("take m: nothing is there (json $.token)", "提取 m：没有找到 (json $.token)"),
             ("it threw: x is not defined", "抛出异常： x is not defined"),
             ("it took longer than 50ms; do less in it", "执行超过 50ms；请减少其中的计算"),
             ("what a server says", "what a server says"),

@@ -47,8 +47,9 @@ impl Page {
             return self.line(words.plan, &plan(scenario));
         }
         let heads = [words.plan].into_iter().chain(std::iter::repeat(""));
+        let colon = self.language().pick(": ", "：");
         let lines: Vec<String> =
-            run.plan.scenarios.iter().map(|each| format!("{}: {}", each.name, plan(each))).collect();
+            run.plan.scenarios.iter().map(|each| format!("{}{colon}{}", each.name, plan(each))).collect();
         heads.zip(lines).for_each(|(head, line)| self.line(head, &line));
     }
 
@@ -123,7 +124,7 @@ impl Page {
         );
         let received = self.language().pick(
             format!("{received} ({speed}/s, bodies {bodies})"),
-            format!("{received}（{speed}/s，其中正文 {bodies}）"),
+            format!("{received}（{speed}/s，其中响应体 {bodies}）"),
         );
         self.line(words.received, &received);
         let (sent, speed) = (bytes(counts.bytes_sent() as f64), bytes(per_second(counts.bytes_sent(), seconds)));
@@ -225,12 +226,12 @@ fn sent_again(counts: &Tally, language: Language) -> String {
 /// The iterations over several steps, by their outcome.
 fn iterations_in_words(iterations: &Iterations, language: Language) -> String {
     let &Iterations { completed, failed, cut } = iterations;
-    let mut line = language.pick(counted(completed, "iteration"), format!("完成 {} 轮", count(completed)));
+    let mut line = language.pick(counted(completed, "iteration"), format!("完成 {} 次迭代", count(completed)));
     if failed > 0 {
-        line += &language.pick(format!(", {} failed", count(failed)), format!("，失败 {} 轮", count(failed)));
+        line += &language.pick(format!(", {} failed", count(failed)), format!("，失败 {} 次", count(failed)));
     }
     if cut > 0 {
-        line += &language.pick(format!(", {} cut off", count(cut)), format!("，中断 {} 轮", count(cut)));
+        line += &language.pick(format!(", {} cut off", count(cut)), format!("，中断 {} 次", count(cut)));
     }
     line
 }

@@ -34,7 +34,7 @@ impl Page {
     /// The part of the budget that ended the run.
     fn budget(&mut self, run: &Run) {
         if let Some(text) = budget::used_up(run, self.language()) {
-            self.line(self.language().pick("Budget", "预算"), &text);
+            self.line(self.language().pick("Budget", "用量上限"), &text);
         }
         for text in rows::used_up(run, self.language()) {
             self.line(self.language().pick("Data", "数据"), &text);
@@ -81,7 +81,7 @@ fn rates_in_words(run: &Run, language: Language) -> String {
     if let Some(iterations) = verdict::iterations_requested(run).map(rate) {
         return language.pick(
             format!("{done} completed; {iterations} iterations/s requested"),
-            format!("完成 {done}；计划 {iterations} 次迭代/s"),
+            format!("完成 {done}；计划每秒 {iterations} 次迭代"),
         );
     }
     if run.tally.redirects() > 0 {

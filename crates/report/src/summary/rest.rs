@@ -103,7 +103,12 @@ impl Page {
             return self.list(words.failures, Vec::new());
         }
         all.sort_by_key(|each| std::cmp::Reverse(each.count));
-        self.failures(words.failures, &all, |failure| Scene::of_failure(run, failure), " - ");
+        self.failures(
+            words.failures,
+            &all,
+            |failure| Scene::of_failure(run, failure),
+            self.language().pick(" - ", "："),
+        );
     }
 
     pub(super) fn generator(&mut self, run: &Run) {
@@ -120,7 +125,7 @@ impl Page {
                 crate::format::counted(threads as u64, "thread")
             ),
             format!(
-                "CPU {cpu}，每请求 {each}，占 {threads} 个线程的 {share:.0}%；内存 {memory}；驱动 {driver}（{reason}）"
+                "CPU {cpu}，每请求 {each}，占 {threads} 个线程的 {share:.0}%；内存 {memory}；I/O 后端 {driver}（{reason}）"
             ),
         );
         self.line(words.generator, &text);

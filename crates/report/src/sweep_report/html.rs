@@ -41,7 +41,7 @@ fn write(report: &Value, page: &mut Markup, language: Language) {
     }
     let is_hold = report["is_hold"] == true;
     let rate = if is_hold {
-        page.pick("Connections held", "保持的连接数")
+        page.pick("Connections held", "长连接数")
     } else {
         page.pick("Requests per second", "每秒请求数（QPS）")
     };
@@ -89,7 +89,7 @@ fn cells(report: &Value, names: &[&str], page: &mut Markup, language: Language) 
         })
         .collect();
     page.heading("Combinations", "各种组合");
-    page.table(pick("Medians over all runs of each", "各组合全部运行的中位数"), &heads, &rows);
+    page.table(pick("Medians over all runs of each", "各组合全部压测的中位数"), &heads, &rows);
     super::text::remarks(report, cells, language).iter().for_each(|line| page.element("p", line));
 }
 
@@ -103,7 +103,7 @@ fn runs(runs: &[Value], page: &mut Markup, language: Language) {
         "p99",
         pick("failed", "失败"),
         pick("limit", "瓶颈"),
-        pick("run", "运行"),
+        pick("run", "记录"),
     ];
     let rows: Vec<Vec<Cell>> = runs
         .iter()
@@ -127,7 +127,7 @@ fn runs(runs: &[Value], page: &mut Markup, language: Language) {
             ]
         })
         .collect();
-    page.heading("Runs", "各次运行");
+    page.heading("Runs", "各次压测");
     page.table(pick("Runs in their order, which is random", "按先后顺序（顺序随机）"), &heads, &rows);
 }
 

@@ -43,7 +43,7 @@ pub fn sweep_head(report: &Value, screen: &Screen) -> String {
     let language = screen.language;
     let heads = [rate_head(report, language), "p50", "p99", language.pick("failed", "失败")];
     let figures: String = heads.iter().map(|head| pad(head, WIDTH, Align::Right)).collect();
-    format!("{}{figures}  {}\n", pad("#", 8, Align::Left), language.pick("run", "运行"))
+    format!("{}{figures}  {}\n", pad("#", 8, Align::Left), language.pick("run", "取值"))
 }
 
 /// The line of a run.
@@ -175,7 +175,7 @@ pub(super) fn remarks(report: &Value, cells: &[Value], language: Language) -> Ve
         let by = best_by(report, language);
         all.push(language.pick(
             format!("Left out of it, though they look better by {by}: {out}; onrush was the limit there, or stalled"),
-            format!("以下组合按{by}看似更好，但未参与评选：{out}；其瓶颈是 onrush，或 onrush 自身有停顿"),
+            format!("以下组合按{by}看似更好，但未参与评选：{out}；其瓶颈是 onrush，或 onrush 自身有卡顿"),
         ));
     }
     if report["plateau"].is_object() {
@@ -193,7 +193,7 @@ pub(super) fn remarks(report: &Value, cells: &[Value], language: Language) -> Ve
             language
                 .pick(
                     "!N: in so many runs onrush or this machine was the limit; these say nothing of the target",
-                    "!N：这些次运行的瓶颈是 onrush 或本机，不能说明被测服务",
+                    "!N：有 N 次的瓶颈是 onrush 或本机，不能说明被测服务",
                 )
                 .to_owned(),
         );
@@ -203,7 +203,7 @@ pub(super) fn remarks(report: &Value, cells: &[Value], language: Language) -> Ve
             language
                 .pick(
                     "! behind a time: stalls of onrush itself may have made it",
-                    "时间后的 !：可能由 onrush 自身的停顿造成",
+                    "时间后的 !：可能由 onrush 自身的卡顿造成",
                 )
                 .to_owned(),
         );
@@ -226,7 +226,7 @@ fn ending(report: &Value, cells: &[Value], language: Language) -> String {
     } else {
         text.push_str(language.pick(
             "None is called the best: each was spoiled by onrush's own limits, or failed, or not all were run\n",
-            "没有最佳组合：要么瓶颈在 onrush，要么全部失败，要么没有全部运行\n",
+            "没有最佳组合：要么瓶颈在 onrush，要么全部失败，要么没有全部完成\n",
         ));
     }
     for line in remarks(report, cells, language) {
@@ -236,7 +236,7 @@ fn ending(report: &Value, cells: &[Value], language: Language) -> String {
     let took = took(report);
     text.push_str(
         &language
-            .pick(format!("{made} of {planned} runs in {took}\n"), format!("{took} 内完成 {made}/{planned} 次运行\n")),
+            .pick(format!("{made} of {planned} runs in {took}\n"), format!("{took} 内完成 {made}/{planned} 次压测\n")),
     );
     text
 }

@@ -325,7 +325,9 @@ fn statuses_that_failed_are_counted_one_by_one() {
             let page = summary(&run, Screen::plain(language));
             let line = page.lines().find(|line| line.starts_with(language.words().failures)).map(str::to_owned);
             line.and_then(|line| {
-                line.split(" - ").next().map(|said| said.split_whitespace().skip(1).collect::<Vec<_>>().join(" "))
+                line.split(language.pick(" - ", "："))
+                    .next()
+                    .map(|said| said.split_whitespace().skip(1).collect::<Vec<_>>().join(" "))
             })
         })
     };
@@ -336,23 +338,23 @@ fn statuses_that_failed_are_counted_one_by_one() {
         seen
     };
     let both = |en: &str, zh: &str| [Some(en.to_owned()), Some(zh.to_owned())];
-    assert_eq!(said(with(&[(500, 404)], 404), url()), both("404 x HTTP 500", "404 x HTTP 500"));
+    assert_eq!(said(with(&[(500, 404)], 404), url()), both("404 x HTTP 500", "404 个 HTTP 500"));
     assert_eq!(
         said(with(&[(500, 3), (404, 5)], 8), url()),
-        both("5 x HTTP 404, 3 x HTTP 500", "5 x HTTP 404，3 x HTTP 500")
+        both("5 x HTTP 404, 3 x HTTP 500", "5 个 HTTP 404，3 个 HTTP 500")
     );
     let many = [(400, 9), (401, 8), (402, 7), (403, 6), (404, 5), (405, 4)];
     assert_eq!(
         said(with(&many, 39), url()),
         both(
             "9 x HTTP 400, 8 x HTTP 401, 7 x HTTP 402, 6 x HTTP 403, 9 x others",
-            "9 x HTTP 400，8 x HTTP 401，7 x HTTP 402，6 x HTTP 403，其他 9 个"
+            "9 个 HTTP 400，8 个 HTTP 401，7 个 HTTP 402，6 个 HTTP 403，其他 9 个"
         )
     );
     // An expected 404 is no failure, an unexpected 200 is one.
     let wants_404 = Flags { expect_status: Some("404".to_owned()), ..url() };
-    assert_eq!(said(with(&[(404, 5)], 10), wants_404), both("10 x HTTP 200", "10 x HTTP 200"));
+    assert_eq!(said(with(&[(404, 5)], 10), wants_404), both("10 x HTTP 200", "10 个 HTTP 200"));
     // Where the sum does not match, nothing is guessed.
-    assert_eq!(said(with(&[(500, 3)], 8), url()), both("8 status", "8 status"));
+    assert_eq!(said(with(&[(500, 3)], 8), url()), both("8 status", "8 次状态码不符（status）"));
     assert_eq!(said(with(&[], 0), url()), [None, None]);
 }

@@ -58,7 +58,7 @@ fn users_that_pause_are_named() {
     });
     let said = "the plan was kept: 50 users held their pace, 185 iterations/s; the target took 106.0us of the 270.0ms";
     assert!(line(&en, "Verdict").contains(said), "{en}");
-    assert!(line(&zh, "结论").contains("计划已达成：50 个用户保持了自己的节奏，185 次迭代/s"), "{zh}");
+    assert!(line(&zh, "结论").contains("计划已达成：50 个用户保持了自己的节奏，每秒 185 次迭代"), "{zh}");
     let [en, zh] = shown(seen(200, &[]), |result| {
         (result.verdict.limit, result.verdict.known) = (Limit::Connections, Basis::PaceHeld(held));
     });
@@ -66,7 +66,7 @@ fn users_that_pause_are_named() {
         line(&en, "Verdict").contains("the users were too few: starts waited for one of 50 users, who pause"),
         "{en}"
     );
-    assert!(line(&zh, "结论").contains("用户太少：请求等待 50 个用户之一，而他们在停顿"), "{zh}");
+    assert!(line(&zh, "结论").contains("用户太少：请求等待 50 个用户之一，而他们处于思考时间"), "{zh}");
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn the_generator_says_by_which_figures_it_was_late() {
             result.verdict.busiest = Some((1, busiest.clone()));
             result.verdict.stalled = stalled.clone().map(|spent| (0, spent));
         });
-        assert!(en.contains("UNRELIABLE") && zh.contains("结果不可信"), "{en}{zh}");
+        assert!(en.contains("UNRELIABLE") && zh.contains("结果不可靠"), "{en}{zh}");
         [line(&en, "Verdict").to_owned(), line(&zh, "结论").to_owned()]
     };
     let cases = [
@@ -172,12 +172,12 @@ fn the_generator_says_by_which_figures_it_was_late() {
             // Half of a core of its own, and half of one that another program had.
             (thread(1_000, 960, 0), None),
             "the generator was the limit: thread 1 needed 98% of a core and got 50%, ",
-            "瓶颈在压测机：线程 1 需要 98% 的核，实际得到 50%；",
+            "瓶颈在压测机：线程 1 需要单核 CPU 的 98%，实际只分到 50%；",
         ),
         (
             (thread(200, 0, 1_000), Some(thread(200, 0, 1_000))),
             "the generator was the limit: thread 0 stood still for 1.00s of 2.00s (another program had its core, or it was",
-            "瓶颈在压测机：线程 0 在 2.00s 中停顿了 1.00s（",
+            "瓶颈在压测机：线程 0 在 2.00s 中卡顿了 1.00s（",
         ),
         (
             (thread(200, 20, 0), None),
@@ -188,7 +188,7 @@ fn the_generator_says_by_which_figures_it_was_late() {
             // It stalled because it waited for its core.
             (thread(900, 1_000, 1_000), Some(thread(900, 1_000, 1_000))),
             "the generator was the limit: thread 1 needed 95% of a core and got 45%, ",
-            "瓶颈在压测机：线程 1 需要 95% 的核，实际得到 45%；",
+            "瓶颈在压测机：线程 1 需要单核 CPU 的 95%，实际只分到 45%；",
         ),
     ];
     for ((busiest, stalled), english, chinese) in cases {

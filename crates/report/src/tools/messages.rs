@@ -32,7 +32,7 @@ pub fn tool_fault(tool: Tool, fault: &ToolFault, language: Language) -> String {
                 "a header like 'Name: value'" => "'Name: value' 形式的请求头",
                 other => other,
             };
-            format!("参数 {flag} 需要{wanted}，而不是 '{value}'")
+            format!("参数 {flag} 的值 '{value}' 无效：应为{wanted}")
         }
         ToolFault::Unsupported { flag } => {
             format!("{flag} 在这里没有对应的功能；请去掉，替代办法见 docs/come-as-you-are.zh.md")

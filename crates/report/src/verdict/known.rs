@@ -76,11 +76,11 @@ pub(super) fn held_by(verdict: &Verdict, of: &ScenarioRun, language: Language) -
     match held.is_of_users {
         true => language.pick(
             format!("; {took} of the {all} of an iteration went into '{step}'"),
-            format!("；每次迭代 {all}，其中 '{step}' 占 {took}"),
+            format!("；每次迭代 {all}，其中“{step}”占 {took}"),
         ),
         false => language.pick(
             format!("; {took} of the {all} that requests of an iteration took went into '{step}'"),
-            format!("；每次迭代的请求共 {all}，其中 '{step}' 占 {took}"),
+            format!("；每次迭代的请求共 {all}，其中“{step}”占 {took}"),
         ),
     }
 }
@@ -101,7 +101,7 @@ fn kept(held: &PaceHeld, language: Language) -> String {
             "the plan was kept: {} held their pace, {rate} iterations/s; the target took {target} of the {iteration} of an iteration",
             counted(users, "user")
         ),
-        format!("计划已达成：{} 个用户保持了自己的节奏，{rate} 次迭代/s；每次迭代 {iteration}，其中被测服务占 {target}", count(users)),
+        format!("计划已达成：{} 个用户保持了自己的节奏，每秒 {rate} 次迭代；每次迭代 {iteration}，其中被测服务占 {target}", count(users)),
     )
 }
 
@@ -115,7 +115,7 @@ fn pausing(held: &PaceHeld, language: Language) -> String {
             counted(users, "user")
         ),
         format!(
-            "用户太少：请求等待 {} 个用户之一，而他们在停顿；每次迭代 {iteration}，其中被测服务占 {target}；请增大或去掉 connections",
+            "用户太少：请求等待 {} 个用户之一，而他们处于思考时间；每次迭代 {iteration}，其中被测服务占 {target}；请增大或去掉 connections",
             count(users)
         ),
     )
@@ -202,7 +202,7 @@ fn stalled(gaps: &Gaps, language: Language) -> String {
             "the target stalled: no response on any connection from {from} to {to}{again}{}",
             others(gaps, language)
         ),
-        format!("被测服务停顿：从 {from} 到 {to} 所有连接都没有响应{again}{}", others(gaps, language)),
+        format!("被测服务卡顿：从 {from} 到 {to} 所有连接都没有响应{again}{}", others(gaps, language)),
     )
 }
 
@@ -302,7 +302,7 @@ fn not_tried(why: NotTried, language: Language) -> &'static str {
         ),
         NotTried::Counted => (
             "a load that a number or a budget ends is not probed; one with a time is (-z 10s)",
-            "按数量或预算结束的负载不做探测；按时间结束的会（-z 10s）",
+            "按数量或用量上限结束的压测不做试探；按时间结束的会（-z 10s）",
         ),
         NotTried::Stopped => ("it was stopped before half of the users were tried", "在用一半的用户试探之前就停止了"),
         NotTried::NotRequested => (
@@ -335,7 +335,7 @@ fn not_tried(why: NotTried, language: Language) -> &'static str {
         ),
         NotTried::Several => (
             "half of the users are tried where all scenarios are of users and end together; --only NAME runs one",
-            "只有全部场景都按用户数施压且同时结束，才会用一半的用户试探；可用 --only 名称 单独运行",
+            "只有全部场景都是固定并发且同时结束，才会用一半的用户试探；可用 --only 名称 单独运行",
         ),
         NotTried::Once => (
             "half of the users cannot be tried where rows, meetings or first steps are used once",

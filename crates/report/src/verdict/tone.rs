@@ -49,7 +49,7 @@ fn heading(run: &Run, language: Language) -> (Tone, &'static str) {
     match verdict.known {
         Basis::Refusals { .. } => return (Tone::Bad, pick("The target refuses requests", "被测服务拒绝请求")),
         Basis::Outage(_) => return (Tone::Bad, pick("The target refused connections", "被测服务拒绝连接")),
-        Basis::StoodStill(_) => return (Tone::Bad, pick("The target stalled", "被测服务停顿")),
+        Basis::StoodStill(_) => return (Tone::Bad, pick("The target stalled", "被测服务卡顿")),
         Basis::LostSyns { .. } => return (Tone::Bad, pick("Connections waited for seconds", "建立连接用了数秒")),
         Basis::Starved { .. } => return (Tone::Bad, pick("Users without a response", "有用户没有得到响应")),
         _ => {}
@@ -58,13 +58,13 @@ fn heading(run: &Run, language: Language) -> (Tone, &'static str) {
         return (Tone::Bad, pick("Requests failed", "有请求失败"));
     }
     if run.judged.iter().any(|one| !one.judgement.holds) {
-        return (Tone::Bad, pick("Thresholds not met", "未达到阈值"));
+        return (Tone::Bad, pick("Thresholds not met", "阈值未达标"));
     }
     if verdict.is_unreliable() {
-        return (Tone::Bad, pick("Spoiled: this machine was the limit", "结果不可信：瓶颈在压测机"));
+        return (Tone::Bad, pick("Spoiled: this machine was the limit", "结果不可靠：瓶颈在压测机"));
     }
     if run.is_unreliable() {
-        return (Tone::Unsure, pick("Times include stalls of this machine", "耗时包含本机的停顿"));
+        return (Tone::Unsure, pick("Times include stalls of this machine", "耗时包含本机的卡顿"));
     }
     if rows::that_ended_it(run).is_some() && verdict.limit == Limit::PlanKept {
         return (Tone::Unsure, pick("Rows used up", "数据行已用完"));
@@ -83,6 +83,6 @@ fn heading(run: &Run, language: Language) -> (Tone, &'static str) {
         Limit::Machine => (Tone::Unsure, pick("This machine was full", "本机的核已占满")),
         Limit::Link => (Tone::Unsure, pick("The network was the limit", "瓶颈在网络")),
         Limit::Generator | Limit::PortsOrDescriptors | Limit::Workers => (Tone::Bad, unreliable_mark(language)),
-        Limit::Unknown => (Tone::Unsure, pick("Limit not known", "上限尚不清楚")),
+        Limit::Unknown => (Tone::Unsure, pick("Limit not known", "瓶颈尚不清楚")),
     }
 }

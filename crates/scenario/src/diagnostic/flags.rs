@@ -6,7 +6,7 @@ const WORDS: [(&str, &str); 15] = [
     ("--stages wants TARGET:TIME,...", "stages are TARGET:TIME,..."),
     ("--stages 的写法是 TARGET:TIME,...", "阶段的写法是 TARGET:TIME,..."),
     ("-d hex: wants", "hex wants"),
-    ("-d hex: 需要", "hex 需要"),
+    ("-d hex: 的值", "hex 的值"),
     ("'hex:0a ff'", "'0a ff'"),
     ("write it like -H 'Name: value'", "a name has letters, digits and hyphens"),
     ("请写成 -H 'Name: value' 的形式", "名称只能有字母、数字和连字符"),

@@ -9,7 +9,7 @@ pub(super) const HEADERS: Field = field(
     "headers",
     Kind::Named(&Kind::Either(&[Kind::Pattern, Kind::Nothing])),
     "Headers by name; values may have slots. null leaves a header out, also one of the defaults; \"\" sends it empty",
-    "请求头，键是名称；值中可以有占位符。null 表示去掉该请求头（包括默认设置中的），\"\" 表示发送空值",
+    "请求头，字段名即名称；值中可以有占位符。null 表示去掉该请求头（包括默认设置中的），\"\" 表示发送空值",
 );
 
 pub(super) const ON_FAILURE: Field = field(
@@ -19,19 +19,21 @@ pub(super) const ON_FAILURE: Field = field(
     "失败之后：next_iteration（结束本次迭代）、'retry N'（重试）、continue（继续）或 stop（用户退出）[默认：next_iteration]",
 );
 
-pub(super) const NAME: Field = field("name", Kind::Text, "The series that it is counted in", "统计时使用的名称");
-pub(super) const TIMEOUT: Field = field("timeout", Kind::Time, "From sent to done", "请求超时");
+pub(super) const NAME: Field =
+    field("name", Kind::Text, "The series that it is counted in", "统计时使用的名称；同名的合并统计");
+pub(super) const TIMEOUT: Field = field("timeout", Kind::Time, "From sent to done", "请求的超时");
 pub(super) const TAKES: Field = field(
     "extract",
     Kind::Variables(&Kind::Either(&[Kind::Text, Kind::Object(&TAKE)])),
     "Values to take from the answer, by the variable that they go into: json $.id, regex id=([0-9]+), header ETag, cookie sid, status, css input[name=csrf] @value, body",
-    "从响应中提取的值，键是变量名：json $.id、regex id=([0-9]+)、header ETag、cookie sid、status、css input[name=csrf] @value、body",
+    "提取（关联）：从响应中取出的值，字段名即变量名：json $.id、regex id=([0-9]+)、header ETag、cookie sid、status、css input[name=csrf] @value、body",
 );
-pub(super) const EXPECTS: Field = field("expect", Kind::Object(&EXPECT), "What a good answer is", "响应应满足的条件");
+pub(super) const EXPECTS: Field =
+    field("expect", Kind::Object(&EXPECT), "What a good answer is", "断言：响应应满足的条件");
 
 pub(crate) const EXPECT: Object = Object {
     title: "an expectation",
-    title_zh: "校验",
+    title_zh: "断言",
     id: "expect",
     fields: &[
         field(
@@ -114,7 +116,7 @@ pub(crate) const MEET: Object = Object {
             "users",
             Kind::Count,
             "How many users make a round; all go on when the last of them arrives",
-            "一轮的用户数；最后一个到达时一起放行",
+            "一批的用户数；最后一个到达时一起放行",
         )
         .needed(),
         field(

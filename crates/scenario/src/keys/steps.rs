@@ -20,9 +20,9 @@ const MULTIPART: Field = field(
     "multipart",
     Kind::Named(&Kind::Either(&[Kind::Pattern, Kind::Nothing, Kind::Object(&PART)])),
     "A form with files: {field: text, file: {file: PATH}}",
-    "带文件的表单：{字段: 文本, 文件字段: {file: 路径}}",
+    "带文件的表单：文本字段写 name: 文本，文件字段写 name: {file: 路径}",
 );
-const WITH_THINK: Field = field("with_think", Kind::Switch, "Pauses are part of its time", "把停顿计入耗时");
+const WITH_THINK: Field = field("with_think", Kind::Switch, "Pauses are part of its time", "把思考时间计入耗时");
 const MOST: Field =
     field("max_rounds", Kind::Count, "After so many rounds the step fails", "最多循环次数，达到后步骤失败");
 const STEPS_FIELD: Field = field("steps", Kind::Steps, "What is done, one after the other", "依次执行的步骤");
@@ -43,14 +43,14 @@ macro_rules! request {
 }
 
 const REQUESTS: [Object; 8] = request! {
-    "get", "GET this URL", "GET 此 URL";
-    "post", "POST to this URL", "POST 到此 URL";
-    "put", "PUT to this URL", "PUT 到此 URL";
-    "patch", "PATCH this URL", "PATCH 此 URL";
-    "delete", "DELETE this URL", "DELETE 此 URL";
-    "head", "HEAD of this URL", "HEAD 此 URL";
-    "options", "OPTIONS of this URL", "OPTIONS 此 URL";
-    "request", "Any method and a URL, like: PROPFIND /files", "任意方法加 URL，如：PROPFIND /files";
+    "get", "GET this URL", "以 GET 请求该 URL";
+    "post", "POST to this URL", "以 POST 请求该 URL";
+    "put", "PUT to this URL", "以 PUT 请求该 URL";
+    "patch", "PATCH this URL", "以 PATCH 请求该 URL";
+    "delete", "DELETE this URL", "以 DELETE 请求该 URL";
+    "head", "HEAD of this URL", "以 HEAD 请求该 URL";
+    "options", "OPTIONS of this URL", "以 OPTIONS 请求该 URL";
+    "request", "Any method and a URL, like: PROPFIND /files", "以任意方法请求，写作“方法 URL”，如：PROPFIND /files";
 };
 
 macro_rules! step {
@@ -78,7 +78,7 @@ const OTHERS: [Object; 15] = [
                 "messages",
                 Kind::List(&Kind::Named(&Kind::Json)),
                 "Several, for a method that takes a stream",
-                "多条消息，用于接收流的方法"
+                "多条消息，用于客户端流和双向流的方法"
             ),
             TAKES,
             EXPECTS,
@@ -94,7 +94,7 @@ const OTHERS: [Object; 15] = [
                 "websocket",
                 Kind::Pattern,
                 "Open a WebSocket at this URL, for its steps",
-                "连接此 WebSocket，在其步骤期间保持"
+                "连接该 WebSocket，执行其步骤期间保持"
             )
             .needed(),
             NAME,
@@ -118,7 +118,7 @@ const OTHERS: [Object; 15] = [
                 "tcp",
                 Kind::Pattern,
                 "Open a connection to tcp://host:port, for its steps",
-                "连接 tcp://主机:端口，在其步骤期间保持"
+                "连接 tcp://主机:端口，执行其步骤期间保持"
             )
             .needed(),
             NAME,
@@ -172,7 +172,7 @@ const OTHERS: [Object; 15] = [
             "think",
             Kind::Text,
             "Pause: 2s, 1s-3s, exponential(2s), normal(2s, 0.5s), lognormal(2s, 0.4)",
-            "停顿：2s、1s-3s、exponential(2s)、normal(2s, 0.5s)、lognormal(2s, 0.4)",
+            "思考时间：2s、1s-3s、exponential(2s)、normal(2s, 0.5s)、lognormal(2s, 0.4)",
         )
         .needed()]
     ),
@@ -184,7 +184,7 @@ const OTHERS: [Object; 15] = [
                 "transaction",
                 Kind::Text,
                 "Time these steps as one, under this name",
-                "把这些步骤作为一个事务计时，这是它的名称"
+                "事务的名称；其步骤作为一个整体计时"
             )
             .needed(),
             WITH_THINK,
@@ -278,7 +278,7 @@ const OTHERS: [Object; 15] = [
     step!(
         "barrier",
         "barrier 步骤",
-        &[field("barrier", Kind::Object(&MEET), "Wait for other users", "等待其他用户").needed()]
+        &[field("barrier", Kind::Object(&MEET), "Wait for other users", "集合点：等待其他用户").needed()]
     ),
 ];
 

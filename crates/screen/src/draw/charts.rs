@@ -17,14 +17,14 @@ type Series = (&'static str, Color, &'static str);
 pub(super) fn amounts(frame: &mut Frame<'_>, area: Rect, known: &ScreenState) {
     let word = |en: &'static str, zh: &'static str| known.look.language.pick(en, zh);
     let of_load = [
-        (word("asked", "要求"), Color::DarkGray, "requested_per_s"),
+        (word("asked", "计划"), Color::DarkGray, "requested_per_s"),
         (word("done", "完成"), Color::Green, "done_per_s"),
         (word("failed", "失败"), Color::Red, "failed_per_s"),
     ];
-    let of_hold = [(word("open", "已连接"), Color::Green, "open")];
+    let of_hold = [(word("open", "已建立"), Color::Green, "open")];
     match known.is_held() {
         true => draw(frame, area, known, (word("connections", "连接数"), &of_hold, false)),
-        false => draw(frame, area, known, (word("requests/s", "请求/秒"), &of_load, false)),
+        false => draw(frame, area, known, (word("requests/s", "QPS"), &of_load, false)),
     }
 }
 

@@ -65,7 +65,7 @@ pub(super) fn bar(frame: &mut Frame<'_>, area: Rect, known: &ScreenState) {
         text.push_str(&format!("  {:.0}%", (share * 100.0).floor()));
     }
     if let Some(left) = left {
-        text.push_str(&format!("  {} {}", known.pick("left", "剩余"), clock(left.as_secs_f64().ceil())));
+        text.push_str(&format!("  {} {}", known.pick("left", "还剩"), clock(left.as_secs_f64().ceil())));
     }
     let width = usize::from(area.width).saturating_sub(26);
     let full = (share.unwrap_or(0.0) * width as f64).round() as usize;
@@ -101,8 +101,9 @@ fn of_load(known: &ScreenState) -> Vec<Tile> {
     let requested: f64 = rates.filter(|one| one["is_paused"] != true).map(|one| number(&one["now"])).sum();
     let requested = if requested > 0.0 { format!("/ {}", format::rate(requested)) } else { String::new() };
     let count = |value: &Value| format::count(number(value) as u64);
+    let in_flight = count(&now["in_flight"]);
     vec![
-        (word("requests/s", "请求/秒"), format::rate(number(&now["requests_per_s"])), requested),
+        (word("requests/s", "QPS"), format::rate(number(&now["requests_per_s"])), requested),
         ("p99", time_of(&now["response_time"], "p99_ns"), format!("p50 {}", time_of(&now["response_time"], "p50_ns"))),
         (
             word("failures", "失败"),
@@ -112,7 +113,7 @@ fn of_load(known: &ScreenState) -> Vec<Tile> {
         (
             word("users", "用户"),
             count(&now["users"]),
-            format!("{} {}", count(&now["in_flight"]), word("in flight", "在途")),
+            known.look.language.pick(format!("{in_flight} in flight"), format!("在途 {in_flight}")),
         ),
         (word("requests", "请求数"), count(&total["finished"]), format::bytes(number(&total["bytes_received"]))),
     ]
@@ -123,8 +124,8 @@ fn of_hold(known: &ScreenState) -> Vec<Tile> {
     let row = &known.run["live"]["hold"];
     let count = |value: &Value| format::count(number(value) as u64);
     vec![
-        (word("open", "已连接"), count(&row["open"]), format!("/ {}", count(&known.run["plan"]["connections"]))),
-        (word("connecting", "连接中"), count(&row["connecting"]), String::new()),
+        (word("open", "已建立"), count(&row["open"]), format!("/ {}", count(&known.run["plan"]["connections"]))),
+        (word("connecting", "建立中"), count(&row["connecting"]), String::new()),
         (word("lost", "断开"), count(&row["lost"]), String::new()),
         (word("failed", "失败"), count(&row["failed"]), String::new()),
         ("p99", time_of(&row["response_time"], "p99_ns"), format!("p50 {}", time_of(&row["response_time"], "p50_ns"))),

@@ -82,8 +82,8 @@ pub(super) fn counts(frame: &mut Frame<'_>, area: Rect, known: &ScreenState) {
     for one in live["thresholds"].as_array().into_iter().flatten() {
         let holds = one["holds"] == true;
         let (word, color) = match holds {
-            true => (known.pick("met so far", "目前满足"), Color::Green),
-            false => (known.pick("crossed", "已越界"), Color::Red),
+            true => (known.pick("met so far", "目前达标"), Color::Green),
+            false => (known.pick("crossed", "未达标"), Color::Red),
         };
         let text = format!("{}  {word}", one["threshold"].as_str().unwrap_or_default());
         lines.push(Line::styled(text, style(known, color)));

@@ -28,14 +28,14 @@ fn the_words_tell_what_a_freeze_does() {
     assert_eq!((closed.limit(), &closed.report["verdict"]["evidence"]), ("target", &"stalled".into()));
     let said = "the target stalled: no response on any connection from 0.7s to 1.7s, then responses again";
     assert!(closed.words().starts_with(said), "{}", closed.words());
-    assert!(!english.contains("UNRELIABLE") && !chinese.contains("结果不可信"), "{english}");
+    assert!(!english.contains("UNRELIABLE") && !chinese.contains("结果不可靠"), "{english}");
 
     // 3,000 starts, a third of them in the freeze: 99 of 100 waited for less than 0.97 s.
     let open = Shown::of(&plan("/", &[("-q", "1000"), ("-c", "10"), ("-z", "3s")]), &[], &frozen());
     let [english, chinese] = [Language::En, Language::Zh].map(|language| open.summary(language));
     assert!(behind(&english, "Their p99 differ by ").starts_with("97"), "{english}");
     assert!(behind(&chinese, "两者 p99 相差 ").starts_with("97"), "{chinese}");
-    assert!(!english.contains("UNRELIABLE") && !chinese.contains("结果不可信"), "{english}");
+    assert!(!english.contains("UNRELIABLE") && !chinese.contains("结果不可靠"), "{english}");
 }
 
 /// All threads stall for one second of three.
@@ -50,7 +50,7 @@ fn the_generator_accuses_itself() {
         assert!(english.contains(begins) && english.contains("UNRELIABLE"), "{english}");
         let chinese = shown.summary(Language::Zh);
         assert!(
-            chinese.contains("瓶颈在压测机：线程 0 在 3.00s 中停顿了 1.00s（") && chinese.contains("结果不可信"),
+            chinese.contains("瓶颈在压测机：线程 0 在 3.00s 中卡顿了 1.00s（") && chinese.contains("结果不可靠"),
             "{chinese}"
         );
         // One second of three, according to the ticks of the thread.

@@ -2,7 +2,7 @@
 
 use scenario::NameFault;
 
-use super::meant;
+use super::{listed, meant};
 
 pub(super) fn chinese(fault: &NameFault) -> String {
     match fault {
@@ -29,10 +29,10 @@ pub(super) fn chinese(fault: &NameFault) -> String {
             "'{set}' 没有 '{column}' 这一列：文件第一行应为列名，而它是：{line}；如果第一行就是数据，请给出列名：columns: [{column}, ...]"
         ),
         NameFault::Column { set, column, near, known } => {
-            format!("'{set}' 没有 '{column}' 这一列；现有：{known}{}", meant(near.as_ref()))
+            format!("'{set}' 没有 '{column}' 这一列；现有：{}{}", listed(known), meant(near.as_ref()))
         }
         NameFault::Row(name) => format!("'{name}' 是一整行数据；请写明哪一列，如 ${{{name}.name}}"),
-        NameFault::Cycle(names) => format!("这些变量互相引用，都没有值：{names}；请给其中一个确定的值"),
+        NameFault::Cycle(names) => format!("这些变量互相引用，都没有值：{}；请给其中一个确定的值", listed(names)),
         NameFault::Series { name, near } => format!("没有名为 '{name}' 的事务、步骤或场景{}", meant(near.as_ref())),
         NameFault::Barrier { name, line } => {
             format!("集合点 '{name}' 在第 {line} 行的 users 或 within 不同；请写成相同的值，或换一个名称")

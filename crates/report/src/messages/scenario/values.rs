@@ -17,11 +17,11 @@ pub(super) fn wrong(wanted: Wanted, given: &FoundInstead) -> String {
         Wanted::TextOrList => ("文本或文本列表", "请写一个文本，或每项一行以 '- ' 开头"),
         Wanted::Switch => (" true 或 false", "请写 true 或 false"),
         Wanted::Number => ("整数", "写法如 200、10k、1_000"),
-        Wanted::Time => ("时间", "写法如 500ms、10s、1h30m"),
+        Wanted::Time => ("时长", "写法如 500ms、10s、1h30m"),
         Wanted::Rate => ("速率", "写法如 500/s、100/m"),
         Wanted::Stages => ("数字或阶段列表", "写法如 200，或 [\"200:2m\", \"0:30s\"]"),
         Wanted::Rounds => ("重复次数", "写法如 3，或用 1-5 表示随机次数"),
-        Wanted::Think => ("停顿时间", "写法如 2s、1s-3s、exponential(2s)、normal(2s, 0.5s)、lognormal(2s, 0.4)"),
+        Wanted::Think => ("思考时间", "写法如 2s、1s-3s、exponential(2s)、normal(2s, 0.5s)、lognormal(2s, 0.4)"),
         Wanted::OnFailure => ("失败后的处理", "可写 next、go on、stop，或带次数的 retry，如：retry 3"),
         Wanted::Extract => (
             "要提取的内容",
