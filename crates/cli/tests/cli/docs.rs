@@ -39,6 +39,6 @@ fn pages() -> Vec<Page> {
 fn the_readme_is_short() {
     for name in ["README.md", "README.zh.md"] {
         let lines = std::fs::read_to_string(root().join(name)).expect("a page").lines().count();
-        assert!(lines <= 130, "{name} has {lines} lines");
+        assert!(lines <= 120, "{name} has {lines} lines");
     }
 }
