@@ -99,7 +99,7 @@ impl Page {
         self.screen.columns().map(|columns| columns.saturating_sub(LABEL_WIDTH).max(VALUE_WIDTH_MIN))
     }
 
-    /// Failures with their remedies, as they come. `link`: what stands between the two.
+    /// Failures with their remedies, in their order, and where the pages explain them. `link`: what stands between the two.
     /// `scene`: of each failure.
     pub(crate) fn failures<'a>(
         &mut self,
@@ -108,11 +108,18 @@ impl Page {
         scene: impl Fn(Failure) -> Scene<'a>,
         link: &str,
     ) {
+        let mut sections: Vec<&str> = Vec::new();
         for (index, each) in all.iter().enumerate() {
             let scene = scene(each.failure);
             let said = say::failure_counted(each, &scene, self.language());
             let remedy = say::remedy_in(each.failure, &scene, self.language());
             self.warn(if index == 0 { label } else { "" }, &format!("{said}{link}{remedy}"));
+            if let Some(section) = say::section(each.failure, &scene).filter(|section| !sections.contains(section)) {
+                sections.push(section);
+            }
+        }
+        if !sections.is_empty() {
+            self.line("", &say::more(&sections, self.language()));
         }
     }
 

@@ -1,5 +1,6 @@
 //! What people see, letter by letter.
 
+mod more;
 mod noise;
 mod screens;
 mod sentences;
