@@ -1,12 +1,13 @@
-//! What tests share: assertions that are counted, the [`seeds`] that a run plays, and [`wait_for`].
+//! Shared by tests: counted assertions, the [`seeds`] that a run plays, and [`wait_for`]. No program contains this
+//! crate.
 //!
-//! A test that looks away on a busy machine judges fewer claims there than on a quiet one: the counts show it. A crate of tests takes
-//! these assertions in place of those of the standard library:
+//! A test that skips a check on a busy machine judges fewer claims there than on a quiet one: the counts show it. A
+//! crate of tests uses these assertions instead of those of the standard library:
 //!
 //! `#[macro_use] extern crate claims;`
 //!
-//! Counted is what a thread with a name judges: that of a test has the test's. When it ends, it adds a line with its count to the file
-//! that the environment names; without that nothing is written.
+//! Claims are counted per named thread: the thread of a test has the name of the test. When it ends, it appends a
+//! line with its count to the file that the environment names; without that nothing is written.
 
 pub mod seeds;
 mod wait;

@@ -1,4 +1,8 @@
-//! The books of a run: who had which slots from when to when, what of that was told, and so what nobody did and what nobody knows.
+//! The books of a run: slot ownership over time; from it the starts that no worker made (undelivered) and the starts
+//! that cannot be accounted for (unknown).
+//!
+//! A change of the load that reaches a worker late takes effect there from that time on, and the worker reports so:
+//! its starts are compared with its own schedule (`Due::of_late`), and the difference is reported (`otherwise`).
 
 use std::collections::{BTreeMap, BTreeSet};
 

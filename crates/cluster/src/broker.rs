@@ -1,5 +1,6 @@
-//! A bus in one place: keys with revisions, a stream that knows each entry once, subjects, and large things by their names. What is asked
-//! goes in, what comes of it comes out; whoever carries it is elsewhere. So it is the bus of one machine, and that of the simulator.
+//! A bus in one place: keys with revisions, a stream that accepts each entry once, subjects, and large objects by
+//! name. A machine: requests go in, replies come out; the transport is elsewhere. So it is the bus of one machine,
+//! and that of the simulator.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 

@@ -1,5 +1,5 @@
-//! Very many workers on a real bus, each with a connection of its own, that make no load: what they would have seen is made up. So it is
-//! known to the last start what has to come out, and it shows what a bus and whoever leads can take.
+//! A benchmark of a bus: many workers, each with its own connection, that make no load and send synthetic results.
+//! The expected total is known to the last start, so it shows how many workers a bus and a leader can take.
 
 mod made;
 mod virtual_worker;

@@ -1,4 +1,5 @@
-//! A worker at work: the machine, a bus, and the runs of this process that have its parts.
+//! A worker process at work: the machine, a bus, and the runs of this process that carry out its parts. Held
+//! connections are parts that never change hands (`hand/held.rs`).
 
 mod held;
 mod part;

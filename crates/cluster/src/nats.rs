@@ -1,5 +1,8 @@
-//! The bus of many machines: a NATS server with JetStream. Keys are a bucket, the stream is a stream, large things are an object store; all
-//! three have the name of the cluster, so that several share a server. What does not come of it in time counts as lost.
+//! The bus of many machines: a NATS server with JetStream, on a thread of its own with the client, so that nothing
+//! else waits for it. Keys are a bucket, the stream is a stream, large objects are an object store; all three have
+//! the name of the cluster, so that several share a server. Replies that do not arrive in time count as lost, as the
+//! machines expect. `nats/site.rs` is the address of a bus and its trusted CAs: TLS knows a server by its name,
+//! though it is reached by its address.
 
 mod room;
 mod site;

@@ -1,5 +1,11 @@
-//! What a worker tells and whoever leads hears, on the disks of their machines too: so that nothing that was measured is lost with the bus,
-//! or with whoever leads. A *ring* is a folder of a run with what it was and two files that take turns: it never grows beyond a bound.
+//! Journals: the data that a worker sends and the leader receives is written to their disks too (`ring/writer.rs`, on
+//! its own thread; `ring/scribe.rs` is the encoder as a machine), so that no result is lost with the bus or the
+//! leader. A *ring* is a folder of a run with its description and two files that take turns: its size is bounded, and
+//! of older data the totals stay (`ring/sums.rs`).
+//!
+//! `ring/past.rs` recovers a run from rings: it reconstructs the state from all of them and, for each life of a
+//! worker, uses the more complete of the worker's ring and the leader's. `team/past.rs` replays that as a team, so an
+//! imported run is made and shown like any other; `team/account.rs` adds up results for both.
 
 mod past;
 mod reader;

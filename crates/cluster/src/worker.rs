@@ -1,8 +1,11 @@
-//! A worker: says that it is there, gets ready for a run, has parts of it from when on it is told, and tells what it saw. A machine: what is
-//! heard and the time go in; what is to be asked of the bus and what is to be done with the load come out.
+//! A worker: says hello, gets ready for a run (`worker/ready.rs`), follows the state of the leader
+//! (`worker/state.rs`), and sends results in batches that count once (`worker/outbox.rs`). A machine: received
+//! messages and time go in; requests to the bus and actions on the load come out.
 //!
-//! It starts something only while it knows that whoever leads counts on it: each hello that was answered lets it go on for the time of a
-//! lease from when it was *sent*. So it stops before anybody else may have its part, whatever it hears or does not hear.
+//! It starts requests only while it knows that the leader counts on it: each answered hello allows it to continue for
+//! the time of a lease from when it was *sent*; the leader declares it lost a lease after the hello was *received*.
+//! So it has stopped before any other worker may have its slots. A worker that was declared lost rejoins with a new
+//! life number.
 
 mod act;
 mod clock;

@@ -1,7 +1,7 @@
-//! A short sleep before a wait, so that what comes meanwhile is found at once: each thing that wakes a sleeper costs both it and
-//! whoever wakes it.
+//! A short sleep before a wait, so that data that arrives meanwhile is found at once: each wake-up costs both the
+//! sleeper and the waker. `Driver::gather` sets its length; see `engine/src/world/layers/gather.rs`.
 //!
-//! Nobody may wait longer for it than was said, and a sleep takes longer than it was asked for: by how much is learned.
+//! A wait never takes longer than the given time. A sleep takes longer than requested; by how much is learned.
 
 use pacing::Nanos;
 

@@ -1,6 +1,7 @@
 //! The driver on readiness (epoll, kqueue) by mio. It works wherever sockets do.
 //!
-//! Readiness is edge-triggered: an event is told once, so a socket that was not read to its end is remembered in `again`.
+//! Readiness is edge-triggered: an event is reported once, so a socket that was not read to its end is remembered in
+//! `again`.
 
 pub(crate) mod sys;
 mod table;

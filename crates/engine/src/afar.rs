@@ -1,4 +1,4 @@
-//! What those tell of a run who carry out parts of it elsewhere, as data.
+//! Events reported by remote workers that run partitions of a load.
 
 use std::time::Duration;
 

@@ -1,8 +1,12 @@
-//! Where users of a run wait for each other in the middle of their programs, whichever shards they are on.
+//! Barriers between users of a run in the middle of their programs, over all shards.
 //!
-//! The shard whose user arrives last releases a round, and names the instant at which all go on; it wakes the others. So nobody has
-//! to listen for a meeting to be released, and a report that is not read holds up nobody. A meeting is a step by itself: its lock is
-//! on the path of no exchange.
+//! The shard whose user arrives last releases a round, and sets the instant at which all continue; it wakes the
+//! others. So the release needs no reader of reports, and an unread report delays no round. A barrier is a separate
+//! step: its lock is on the path of no exchange. A participant is a scenario on a shard; when all users of all
+//! participants wait and no more will come, they continue.
+//!
+//! The rendezvous of a closed load is different: each shard reports when all its users wait; the last one sets the
+//! instant for all (`Desk` of `run`), and `Wish` carries it.
 
 mod gate;
 mod hall;

@@ -1,4 +1,5 @@
-//! What ended in equal stretches of the measured time: a rate is followed by these, and what stood still is seen in them.
+//! Exchanges that ended in equal stretches of the measured time: they show the course of a rate, and stalls of the
+//! target.
 
 use metrics::{Failure, Snapshot};
 use pacing::Nanos;

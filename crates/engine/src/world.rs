@@ -1,7 +1,9 @@
-//! All that a shard owns but its driver: users, exchanges, attempts, connections, and what is done when something happens.
+//! The state of one scenario on a shard: users, exchanges, attempts, connections, and the reactions to events.
 //!
-//! Four slabs, not one. A user has exchanges, an exchange has attempts, an attempt runs on a connection; the state that
-//! only an active exchange needs goes back when it ends, so an idle connection is a few words.
+//! Four slabs, not one. A user has exchanges, an exchange has attempts, an attempt runs on a connection; state that
+//! only an active exchange needs is released when it ends, so an idle connection is a few words. `Users` decides the
+//! next action of each user, `Ledger` has the exchanges in flight and their outcomes, `Pool` the connections and
+//! their destinations.
 
 mod apart;
 #[cfg(test)]

@@ -1,12 +1,13 @@
-//! Runs that are kept: each is a folder of files, which can be read, copied and put under version control; there is no
+//! Saved runs: each is a folder of files, which can be read, copied and put under version control; there is no
 //! database.
 //!
-//! - `run.json`: the [`Card`], a few lines that say what the run was and came to; lists are made of these alone
-//! - `report.json`: the JSON report; `charts.json`: what its charts show; `report.html`: both as a page
-//! - whatever else the command line keeps: percentiles, the scenario file
+//! - `run.json`: the [`Card`], a few lines with the plan and the result of the run; lists are made of these alone
+//! - `report.json`: the JSON report; `charts.json`: the data of its charts; `report.html`: both as a page
+//! - other files of the command line: percentiles, the scenario file
 //!
-//! Here is how runs are kept and found, what two reports differ in, and where a series of runs changed. Nothing here is
-//! written in words.
+//! This crate stores and finds runs (`folder`, `card`), compares the reports of two sides with their noise
+//! (`compare`, `statistics`), evaluates `--fail-if` (`fail_if`), and finds the run at which a series changed
+//! (`trend`). It contains no texts for people.
 
 #[cfg(test)]
 #[macro_use]

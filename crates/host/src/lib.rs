@@ -1,4 +1,7 @@
-//! What this machine allows, and what the process has spent. Nothing here changes the system.
+//! The machine: cores, limits, CPU time and memory of this process; sockets, addresses and the network link.
+//!
+//! `capacity` reads the limits and computes how many connections they allow; `changes` are the commands that raise
+//! them. Nothing here changes the system.
 
 #[cfg(test)]
 #[macro_use]

@@ -1,5 +1,5 @@
-//! Connections that others open to pages of ours: a bounded number of them, each with a bound for what it sends and for
-//! how long it says nothing.
+//! Incoming HTTP connections to pages of onrush (the web page, the Prometheus page): bounded in number, bytes and
+//! idle time.
 
 use std::collections::VecDeque;
 use std::io::{Error, ErrorKind};

@@ -1,7 +1,11 @@
 //! When to start: pure functions of elapsed time and count.
 //!
-//! Nothing here reads a clock. Whoever knows the plan and the segment computes the same starts, be it a shard on this
-//! machine or a worker on another.
+//! Nothing here reads a clock, owns a socket or takes a lock. Every shard that knows the plan and its segment
+//! computes the same starts, on this machine or on another one.
+//!
+//! - `time`, `slots`: `Nanos`, slots and segments; `random`: random numbers from a seed
+//! - `closed`: the share of a segment; `levels`: users over time; `open`: a rate over time, its integral, its starts
+//! - `change`: a load that is changed while it runs
 
 #[cfg(test)]
 #[macro_use]

@@ -1,7 +1,14 @@
-//! Scenario files: what users do, written as YAML. [`read`] gives the checked value of a file, or everything that is wrong with it.
+//! Scenario files: what users do, written as YAML. [`read`] gives the checked value of a file, or all its mistakes.
 //!
-//! The way of a file: `tree` makes values with places of its text, `reader` and `read` make a [`File`] of them by the tables of
-//! `shape`, and `check` looks whether its parts fit together. Nothing is sent, and no expression is compiled.
+//! - `tree` parses YAML into values with positions; `shape` has the tables of all keys, from which reader, schema and
+//!   reference are made
+//! - `reader` and `read` make a [`File`] of the tree; `reader/meant` suggests the key that was meant, or where a key
+//!   belongs
+//! - `check`: names, loops, cycles; `expression`: a first check of expressions
+//! - `lower` turns a checked file into plans
+//! - `mistake`: every possible mistake, typed, with its position
+//!
+//! Nothing is sent, and no expression is compiled.
 
 #[cfg(test)]
 #[macro_use]

@@ -1,7 +1,8 @@
-//! Expressions of scenario files: JavaScript, compiled once, bounded in time and memory, with no way out.
+//! Expressions of scenario files: JavaScript over `plan::Value`, compiled once, bounded in time and memory,
+//! sandboxed.
 //!
-//! An expression is a function of its variables. It finds no files, no net, no clock and no chance but those that are given to it,
-//! and nothing that it does is seen by the next one.
+//! An expression is a function of its variables. It has no files, no network, no clock and no randomness but those
+//! that are given to it, and no effect on the next expression.
 
 #[cfg(test)]
 #[macro_use]

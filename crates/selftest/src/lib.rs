@@ -1,8 +1,9 @@
-//! The ruler is tested: real loads against our own target with known delays, a freeze, a share of errors and slow bodies, and
-//! every figure compared with what theory or the target's own count says it must be.
+//! Tests of the load generator itself: real loads against our own target with known delays, a freeze, a share of
+//! errors and slow bodies; every figure is compared with theory or with the target's own count.
 //!
-//! [`run`] does it on a driver that works here and gives a [`Row`] for each figure; [`table`] shows them. [`simulate`] does the same in
-//! virtual time, where no machine is in the figures: there all of them must be right. The [`SimulatedWorld`] takes other loads too.
+//! [`run`] does it on a driver that works here and gives a [`Row`] for each figure; [`table`] shows them.
+//! [`simulate`] does the same in virtual time, without the influence of a machine: there all of them must be right.
+//! The [`SimulatedWorld`] takes other loads too.
 
 mod loads;
 mod table;

@@ -1,4 +1,4 @@
-//! What is told of runs, and who reads it.
+//! The current state of runs, and its readers.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

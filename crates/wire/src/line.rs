@@ -1,12 +1,21 @@
-//! What is spoken on one connection, as one machine over bytes: whatever the protocol, exchanges begin on it, and what arrives is
-//! said in the same words.
+//! The protocol state of one connection, as one machine over bytes: exchanges begin on it, and received bytes become
+//! events ([`Said`]), the same for all protocols.
 //!
-//! A line is one ordered stream of bytes. It owns no socket and no clock, and knows nothing of users or series; TLS stands below it.
-//! Call order: [`Line::start`] once, [`Line::begin`] for each exchange when there is [`Line::room`], [`Line::handle`] with what
-//! arrives until it says [`Said::NeedMore`], [`Line::handle_end`] when the peer closes. What is to leave is appended to `out`. All
-//! that a line says is the same however the bytes were cut, but for the pieces of a body.
+//! A line is one ordered stream of bytes. It owns no socket and no clock, and knows nothing of users or series; TLS
+//! is below it. Call order: [`Line::start`] once, [`Line::begin`] for each exchange when there is [`Line::room`],
+//! [`Line::handle`] with received bytes until it returns [`Said::NeedMore`], [`Line::handle_end`] when the peer
+//! closes. Bytes to send are appended to `out`. Its events do not depend on how the bytes were cut, except for the
+//! pieces of a body.
 //!
-//! Ours are an enum ([`AnyLine`]), so that a call of one of them is a match; others come through [`AnyLine::Plugged`].
+//! - Our lines are an enum ([`AnyLine`]), so that a call is a match, and HTTP/1 and TCP need no box; others come
+//!   through [`AnyLine::Plugged`].
+//! - An exchange sends a template of the caller, a text rendered for it, or fields compressed before (`What`), and
+//!   says what ends it (`Awaited`). A line of many exchanges names each by its `Tag`; the others have one exchange.
+//! - Whether a message is a response is not decided by the line, but by the caller that waits for it and knows when
+//!   its request left.
+//! - Protocol state lives in the connection's layers. HTTP/1 needs state only during a request, so it is stored in
+//!   the attempt; an idle HTTP/1 connection stores none. An idle state is reduced to `Parked` (a few bytes), which is
+//!   all that a held connection stores.
 
 mod http1;
 mod http2;

@@ -1,4 +1,4 @@
-//! Where the reports of the shards of a load come together.
+//! Collects the reports of the shards of a load: intervals, results, rendezvous.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! From a plan to what each shard has to do.
+//! Divides a plan over shards: which shard runs which part of which scenario. A scenario that needs few shards is
+//! spread over them.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What was seen of all scenarios together, and of each apart.
+//! Results of all scenarios together, and of each one.
 
 use std::sync::Arc;
 

@@ -1,6 +1,9 @@
-//! Redirects: an answer that sends a user on makes an exchange of its own.
+//! Redirects: a response that redirects starts another exchange, whose intended instant is the end of the one before.
 //!
-//! Its request is known when the answer is there, so its step lives as long as its exchange.
+//! Its request is written from the step's `plan::Form`, which knows which fields belong to which host. It is known
+//! only when the response has arrived, so its step is made then, and lives as long as its exchange. The parts of a
+//! response that a check, a redirect or `--debug` needs are kept with the attempt (`samples.rs`, `record.rs`), and
+//! released with it.
 
 use std::ops::Index;
 use std::sync::Arc;

@@ -1,7 +1,13 @@
-//! What stands between a socket and the exchanges on it: TLS, and the streams of HTTP/2.
+//! The layers between a socket and its exchanges: TLS, and the streams of HTTP/2 (`layers/streams.rs`; how they end:
+//! `layers/endings.rs`).
 //!
-//! A connection of plain HTTP/1 has none of it. One of HTTP/2 serves a *link*: the users of so many streams, whose requests are
-//! framed one after the other and leave in one piece at the end of the turn.
+//! A connection of plain HTTP/1 has none of them. One of HTTP/2 serves a *link*: the users of its streams share it,
+//! and an attempt gets a stream, or waits in the connection for one. Frames made while events are handled leave at
+//! the end of the turn, in one piece per connection. After a GOAWAY or a refused stream there is another attempt of
+//! the same exchange. The fields of a request are compressed once for all connections (`wire::http2::Request`): with
+//! a fresh table, with one that knows them, and without.
+//!
+//! Bytes that leave in layers are counted when they leave; those that the kernel never took are subtracted.
 
 mod endings;
 mod gather;

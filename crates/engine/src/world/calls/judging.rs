@@ -1,7 +1,7 @@
-//! How a call ended, and what the plan says of that.
+//! How a call ended, and whether the plan calls that a success.
 //!
-//! A call ends with one status, whatever happened: the one that its answer says, or what a client of gRPC makes of what came instead
-//! ([`crate::faults::call_status`]).
+//! A call ends with one status: that of its response, or the one that a gRPC client derives from the failure;
+//! [`crate::faults::call_status`] is the one place for that.
 
 use metrics::{Failure, Outcome};
 use pacing::Nanos;

@@ -1,4 +1,5 @@
-//! Exchanges of a user that are under way at a time.
+//! Several exchanges of a user at a time. Each has its own random draws, by its position among them. Values from
+//! their responses are set when all have ended, in the order of the program, not in the order of the responses.
 
 use std::sync::Arc;
 
