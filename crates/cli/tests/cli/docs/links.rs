@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Page, pages};
+use super::{Page, pages, root};
 
 /// Every `](target)` outside of code.
 fn links(text: &str) -> Vec<String> {
@@ -146,4 +146,26 @@ fn each_page_says_for_whom_it_is() {
     for page in written.filter(|page| !page.name().ends_with(".zh.md")) {
         assert!(first_line(page).starts_with("For "), "{}: {}", page.name(), first_line(page));
     }
+}
+
+/// Files and folders that a page for developers names between backticks, from the root on.
+fn paths(text: &str) -> Vec<&str> {
+    let rooms = ["crates/", "xtask/", "bench/", "fuzz/"];
+    let code = text.lines().filter(|line| !line.starts_with("```")).flat_map(|line| line.split('`').skip(1).step_by(2));
+    code.filter(|word| rooms.iter().any(|room| word.starts_with(room)) && !word.contains(['*', ' '])).collect()
+}
+
+/// A file that is moved is found at its new place on the map.
+#[test]
+fn the_map_names_files_that_are_there() {
+    for (name, least) in [("ARCHITECTURE.md", 40), ("CONTRIBUTING.md", 20)] {
+        let page = pages().into_iter().find(|page| page.name() == name).expect("a page");
+        let paths = paths(&page.text);
+        assert!(paths.len() >= least, "{name} names only {} files", paths.len());
+        // What fuzzing finds is there only after it.
+        for path in paths.into_iter().filter(|path| *path != "fuzz/corpus") {
+            assert!(root().join(path).exists(), "{name}: {path} is not there");
+        }
+    }
+    assert_eq!(paths("see `crates/a/b.rs` and `a b`, `crates/x/*.rs`"), ["crates/a/b.rs"]);
 }
