@@ -9,7 +9,7 @@ use crate::words::{Met, Refusal};
 /// What is to be done with the load.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Act {
-    /// The packet of a run has come. What came of getting ready is told with [`Worker::prepared`].
+    /// The packet of a run has come. What came of getting ready is told with [`crate::Worker::prepared`].
     Prepare {
         /// The run.
         run: u64,
