@@ -127,9 +127,9 @@ fn epoch() -> Result<u64, Failure> {
     {
         return Ok(seconds);
     }
-    let told = std::fs::metadata(root().join("CHANGELOG.md")).and_then(|file| file.modified());
-    let told = told.map_err(|error| format!("CHANGELOG.md: {error}"))?;
-    Ok(told.duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs()))
+    let reported = std::fs::metadata(root().join("CHANGELOG.md")).and_then(|file| file.modified());
+    let reported = reported.map_err(|error| format!("CHANGELOG.md: {error}"))?;
+    Ok(reported.duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs()))
 }
 
 fn make(folder: &Path) -> Result<(), Failure> {

@@ -149,7 +149,7 @@ fn end_processes() -> Vec<String> {
         for process in alive {
             let is_new = !named.contains_key(&process.pid);
             // Before it ends: then there is nothing to read any more.
-            named.entry(process.pid).or_insert_with(|| process.told());
+            named.entry(process.pid).or_insert_with(|| process.reported());
             if let Some(pid) = Pid::from_raw(process.pid)
                 && (is_new || is_late)
             {

@@ -9,14 +9,14 @@ use crate::{Failure, run, run_in};
 const MAY_INSTALL: &str = "ONRUSH_INSTALL";
 
 /// Whoever said no is told what to do by hand.
-fn permission(answer: Option<&str>, by_hand: &str) -> Result<(), Failure> {
-    match answer {
+fn permission(response: Option<&str>, by_hand: &str) -> Result<(), Failure> {
+    match response {
         Some("no") => Err(format!("{MAY_INSTALL}=no, so this is left to you: {by_hand}")),
         _ => Ok(()),
     }
 }
 
-fn answer() -> Option<String> {
+fn response() -> Option<String> {
     std::env::var(MAY_INSTALL).ok()
 }
 
@@ -26,7 +26,7 @@ pub(crate) fn fetch(command: &mut Command) -> Result<(), Failure> {
 }
 
 fn fetch_in(folder: &Path, command: &mut Command) -> Result<(), Failure> {
-    permission(answer().as_deref(), &format!("{command:?}"))?;
+    permission(response().as_deref(), &format!("{command:?}"))?;
     run_in(folder, command)
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn ensure(program: &str, package: &str, paths: &[&str]) -> Result<(),
 
 /// Installs a Debian package.
 pub(crate) fn install(package: &str) -> Result<(), Failure> {
-    permission(answer().as_deref(), &format!("apt-get install {package}"))?;
+    permission(response().as_deref(), &format!("apt-get install {package}"))?;
     let apt = |words: &[&str]| run(as_root("apt-get").args(words).env("DEBIAN_FRONTEND", "noninteractive"));
     // A list that is old, or a mirror that is down, shows in the installation.
     let _ = apt(&["update", "-qq"]);
@@ -189,9 +189,9 @@ fn jmeter(tools: &Path) -> Result<(), Failure> {
 
 /// A program of one line.
 fn script(path: &Path, line: &str) -> Result<(), Failure> {
-    let told = |error: std::io::Error| format!("{}: {error}", path.display());
-    std::fs::write(path, format!("#!/bin/sh\n{line}")).map_err(told)?;
-    std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).map_err(told)
+    let reported = |error: std::io::Error| format!("{}: {error}", path.display());
+    std::fs::write(path, format!("#!/bin/sh\n{line}")).map_err(reported)?;
+    std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).map_err(reported)
 }
 
 /// Go, installed when missing.
@@ -255,12 +255,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_says_no_is_told_what_is_missing() {
+    fn whoever_says_no_is_reported_what_is_missing() {
         let by_hand = "apt-get install nginx-light";
         let said = permission(Some("no"), by_hand).expect_err("nothing is installed");
         assert!(said.contains("ONRUSH_INSTALL=no") && said.contains(by_hand), "{said}");
-        for answer in [None, Some(""), Some("yes")] {
-            assert_eq!(permission(answer, by_hand), Ok(()), "{answer:?}");
+        for response in [None, Some(""), Some("yes")] {
+            assert_eq!(permission(response, by_hand), Ok(()), "{response:?}");
         }
     }
 
@@ -269,7 +269,7 @@ mod tests {
     fn every_way_to_install_asks() {
         let folder = crate::root().join("xtask/src");
         let mut open = vec![folder];
-        let mut asked = 0;
+        let mut requested = 0;
         while let Some(path) = open.pop() {
             if path.is_dir() {
                 open.extend(std::fs::read_dir(&path).expect("a folder").flatten().map(|entry| entry.path()));
@@ -282,11 +282,11 @@ mod tests {
                 let fetches =
                     ["[\"install\"", "bin/pip\"", "\"npm\"", "\"mvn\""].iter().any(|word| statement.contains(word));
                 if fetches && !statement.contains("apt(") && !statement.contains("ensure(") {
-                    asked += 1;
+                    requested += 1;
                     assert!(statement.contains("fetch"), "{}: {statement}", path.display());
                 }
             }
         }
-        assert!(asked >= 8, "only {asked} were found");
+        assert!(requested >= 8, "only {requested} were found");
     }
 }

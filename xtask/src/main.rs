@@ -187,20 +187,20 @@ mod tests {
     use super::*;
 
     /// The pages, and what follows `cargo xtask ` in them.
-    fn told() -> Vec<(String, String)> {
+    fn reported() -> Vec<(String, String)> {
         let folders = [root(), root().join("docs")];
         let files = folders.iter().flat_map(|folder| std::fs::read_dir(folder).expect("a folder")).flatten();
         let pages = files.map(|file| file.path()).filter(|path| path.extension().is_some_and(|end| end == "md"));
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         for path in pages.filter(|path| !path.ends_with("CHANGELOG.md")) {
             let text = std::fs::read_to_string(&path).expect("UTF-8");
             let verbs = text
                 .split("cargo xtask ")
                 .skip(1)
                 .map(|rest| rest.split(|each: char| !each.is_ascii_alphabetic()).next().unwrap_or_default().to_owned());
-            told.extend(verbs.filter(|verb| !verb.is_empty()).map(|verb| (path.display().to_string(), verb)));
+            reported.extend(verbs.filter(|verb| !verb.is_empty()).map(|verb| (path.display().to_string(), verb)));
         }
-        told
+        reported
     }
 
     fn verbs() -> Vec<&'static str> {
@@ -210,9 +210,9 @@ mod tests {
 
     #[test]
     fn pages_tell_of_verbs_that_are_there() {
-        let told = told();
-        assert!(told.len() > 10, "only {} were found", told.len());
-        for (page, verb) in told {
+        let reported = reported();
+        assert!(reported.len() > 10, "only {} were found", reported.len());
+        for (page, verb) in reported {
             assert!(verbs().contains(&verb.as_str()), "{page}: cargo xtask {verb} is no verb");
         }
     }

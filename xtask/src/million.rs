@@ -183,7 +183,7 @@ fn grid(binary: &PathBuf) -> Result<(), Failure> {
                 let verdict = report["verdicts"][0].as_str().unwrap_or_default().to_owned();
                 rows.push(format!(
                     "| {connections} | {bytes} | {every}ms | {:.0} | {:.0} | {:.1} ms | {verdict} |",
-                    n("/messages_asked_per_s"),
+                    n("/messages_requested_per_s"),
                     n("/messages_achieved_per_s"),
                     n("/times/response_time/p99_ns") / 1e6,
                 ));

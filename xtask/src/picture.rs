@@ -29,7 +29,7 @@ pub(crate) fn pictures() -> Result<(), Failure> {
     for (file, language) in PICTURES {
         let shown = shown(language)?;
         // A stall of this machine is not what the picture is for.
-        if shown.contains("SPOILED") || shown.contains("结果不可信") {
+        if shown.contains("UNRELIABLE") || shown.contains("结果不可靠") {
             return Err(format!(
                 "this machine disturbed the run, so {file} stays as it was; try again when it is quiet:\n{shown}"
             ));

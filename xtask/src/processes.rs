@@ -16,7 +16,7 @@ pub(crate) struct Process {
 
 impl Process {
     /// A line for a person: number, command, and the test that started it.
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn reported(&self) -> String {
         let read = |file: &str| std::fs::read(format!("/proc/{}/{file}", self.pid)).unwrap_or_default();
         let command = String::from_utf8_lossy(&read("cmdline")).replace('\0', " ");
         let environment = String::from_utf8_lossy(&read("environ")).into_owned();

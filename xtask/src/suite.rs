@@ -19,7 +19,7 @@ use runner::{Ending, Outcome, Running};
 const LONGEST: [(&str, &str); 3] = [("cluster/cluster", "sim::"), ("onrush/browser", ""), ("onrush/books", "")];
 
 /// Lines of a failure that are told.
-const TOLD_LINES: usize = 60;
+const REPORTED_LINES: usize = 60;
 
 /// How the suite runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -106,15 +106,15 @@ fn judge(outcomes: &[Outcome], others: [Result<(), Failure>; 3]) -> Result<(), F
     let failed: Vec<&Outcome> = outcomes.iter().filter(|outcome| !outcome.has_passed()).collect();
     let tests = |outcomes: &[&Outcome]| outcomes.iter().map(|outcome| outcome.case.tests.len()).sum::<usize>();
     let all: Vec<&Outcome> = outcomes.iter().collect();
-    let mut wrong: Vec<String> = failed.iter().map(|outcome| told(outcome)).collect();
+    let mut wrong: Vec<String> = failed.iter().map(|outcome| reported(outcome)).collect();
     wrong.extend(others.into_iter().filter_map(Result::err));
     println!("tests: {} passed, {} failed", tests(&all) - tests(&failed), tests(&failed));
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n\n")) }
 }
 
-fn told(outcome: &Outcome) -> String {
+fn reported(outcome: &Outcome) -> String {
     let lines: Vec<&str> = outcome.output.lines().collect();
-    let last = lines[lines.len().saturating_sub(TOLD_LINES)..].join("\n");
+    let last = lines[lines.len().saturating_sub(REPORTED_LINES)..].join("\n");
     let (case, program) = (&outcome.case, &outcome.case.program);
     let words = if program.is_whole { String::new() } else { format!(" --exact {}", case.tests[0]) };
     format!("{last}\n{} ended with {}; again:\n{}{words}", case.name(), outcome.ended(), program.again())

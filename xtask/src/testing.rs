@@ -133,7 +133,7 @@ fn workers_on_a_bus() -> Result<(), Failure> {
 
 fn crowds() -> Result<(), Failure> {
     ["1000", "10000"].iter().try_for_each(|workers| {
-        let words = ["test", "--release", "--package", "cluster", "--features", "nats", "--test", "crowd"];
+        let words = ["test", "--release", "--package", "cluster", "--features", "nats", "--test", "bus_benchmark"];
         run(cargo(&words).env("ONRUSH_WORKERS", workers))
     })
 }

@@ -195,7 +195,7 @@ fn a_view_that_does_more_than_show_is_seen() {
         "let settings = Settings::read();",
         "sum.merge(&other);",
         "let seen: &Snapshot = run.seen();",
-        "let censored = Censored::of_times(&given_up, &times);",
+        "let censored = Censored::of_times(&incomplete, &times);",
         "println!(\"{text}\");",
     ] {
         assert!(forbidden(line, words_of("crates/report/src")).is_some(), "{line}");

@@ -11,7 +11,7 @@ use driver::Choice;
 use plan::{Flags, HoldFlags};
 
 pub(crate) use engine::EngineArgs;
-pub(crate) use search::{CapacityArgs, FindMaxArgs, FrontArgs, SweepArgs};
+pub(crate) use search::{CapacityArgs, FindMaxArgs, SweepArgs, WrapperArgs};
 pub(crate) use watch::{CtlArgs, WatchArgs};
 pub(crate) use worker::{BusArgs, SimArgs, WorkerArgs};
 
@@ -97,8 +97,8 @@ impl Command {
             "sim" => Self::Sim(Box::new(SimArgs::of(&given))),
             "selftest" => Self::Selftest(DriverArgs::of(&given)),
             "grpc" => match inner.subcommand().expect("the parser asks for a question") {
-                ("list", asked) => Self::List(Box::new(GrpcArgs::of(&Given(asked)))),
-                (_, asked) => Self::Describe(Box::new(GrpcArgs::of(&Given(asked)))),
+                ("list", requested) => Self::List(Box::new(GrpcArgs::of(&Given(requested)))),
+                (_, requested) => Self::Describe(Box::new(GrpcArgs::of(&Given(requested)))),
             },
             "completions" => Self::Completions(*inner.get_one("shell").expect("the parser asks for a shell")),
             _ => Self::Man(given.text("command").unwrap_or_default()),
@@ -172,12 +172,12 @@ impl Given<'_> {
             until: self.text("until"),
             read_bytes: self.text("read-bytes"),
             length_prefix: self.text("length-prefix"),
-            no_answer: self.has("no-answer"),
+            no_response: self.has("no-response"),
             ws_type: self.text("ws-type"),
             subprotocols: self.list("subprotocol"),
             ws_deflate: self.has("ws-deflate"),
             source_ip: self.text("source-ip"),
-            to: self.text("to"),
+            to: self.text("connect-addresses"),
             resolve: self.list("resolve"),
             connect_to: self.list("connect-to"),
             unix_socket: self.text("unix-socket"),
@@ -193,8 +193,8 @@ impl Given<'_> {
             location: self.has("location"),
             max_redirs: self.text("max-redirs"),
             interval: self.text("interval"),
-            consents: self.list("i-may-load"),
-            persists: self.has("persist"),
+            consents: self.list("allow-host"),
+            persists: self.has("no-abort-on-failures"),
             budget: self.text("budget"),
             log_share: self.text("log-share"),
             user_agent: self.text("user-agent").unwrap_or_else(|| USER_AGENT.to_owned()),
@@ -342,7 +342,7 @@ impl DoctorArgs {
             connections: given.text("connections"),
             is_server: given.has("server"),
             source_ip: given.text("source-ip"),
-            to: given.text("to"),
+            to: given.text("connect-addresses"),
             apply: given.has("apply"),
             is_json: given.has("json"),
             driver: DriverArgs::of(given),

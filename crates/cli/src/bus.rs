@@ -16,8 +16,8 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::args::BusArgs;
 use crate::exit::Exit;
-use crate::listen::read_address;
-use crate::signals::Asked;
+use crate::parse_addr::read_address;
+use crate::signals::StopRequest;
 use crate::{output, signals, usage, workers};
 
 const LISTEN_DEFAULT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 4222);
@@ -51,7 +51,7 @@ fn run(args: &BusArgs, language: Language) -> Result<Exit, (String, Exit)> {
         let value = args.listen.as_deref().unwrap_or_default();
         let text = language.pick(
             format!("--listen wants an address and a port like 0.0.0.0:4222 or :4222, not '{value}'"),
-            format!("--listen 需要 0.0.0.0:4222 或 :4222 这样的地址和端口，而不是 '{value}'"),
+            format!("--listen 的值 '{value}' 无效：应为 0.0.0.0:4222 或 :4222 这样的地址和端口"),
         );
         (text, Exit::Usage)
     })?;
@@ -67,21 +67,21 @@ fn run(args: &BusArgs, language: Language) -> Result<Exit, (String, Exit)> {
     }
     let own = workers::OwnFolder::new().map_err(system)?;
     let kept = args.dir.as_ref().map_or_else(|| own.path().to_owned(), PathBuf::from);
-    let asked = signals::watch(|| {}, || std::process::exit(Exit::Stopped as i32)).map_err(system)?;
+    let requested = signals::watch(|| {}, || std::process::exit(Exit::Stopped as i32)).map_err(system)?;
     let (mut server, passwords) = Server::with_passwords(args, listen, (own.path(), &kept)).map_err(system)?;
-    server.listens(listen, &asked, language)?;
-    if !asked.is_asked() {
+    server.listens(listen, &requested, language)?;
+    if !requested.is_requested() {
         say(args, listen, &passwords, language);
     }
     loop {
-        if asked.is_asked() {
+        if requested.is_requested() {
             server.end();
             return Ok(Exit::Done);
         }
         if let Some(reason) = server.ended() {
             // Whoever ends us may have ended it too.
             std::thread::sleep(LOOKS_EVERY);
-            if asked.is_asked() {
+            if requested.is_requested() {
                 return Ok(Exit::Done);
             }
             return Err((gone(&reason, language), Exit::System));
@@ -159,7 +159,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// Subjects with which workers of a cluster ask: who leads, what is kept there to be read, and where they tell.
-fn asked_by_workers(name: &str) -> Vec<String> {
+fn requested_by_workers(name: &str) -> Vec<String> {
     let (keys, news, objects) =
         (format!("KV_onrush_{name}"), format!("onrush_{name}_news"), format!("OBJ_onrush_{name}_packets"));
     let mut all = vec!["onrush.lead.*".to_owned(), format!("onrush.{name}.news.*"), "$JS.API.INFO".to_owned()];
@@ -174,8 +174,9 @@ fn asked_by_workers(name: &str) -> Vec<String> {
 /// Workers have an account of their own, in which there is nothing: what they ask goes to that of whoever leads, and answers come back. So
 /// they write nothing that others obey, whatever they name as the place for an answer, and hear nothing that others tell.
 fn accounts(name: &str, passwords: &Passwords) -> String {
-    let (asked, leads, there) = (asked_by_workers(name), format!("onrush.{name}.leads"), "onrush.there.*");
-    let each = |one: &dyn Fn(&str) -> String| asked.iter().map(|subject| one(subject)).collect::<Vec<_>>().join(", ");
+    let (requested, leads, there) = (requested_by_workers(name), format!("onrush.{name}.leads"), "onrush.there.*");
+    let each =
+        |one: &dyn Fn(&str) -> String| requested.iter().map(|subject| one(subject)).collect::<Vec<_>>().join(", ");
     let exports = each(&|subject| format!("{{service: {}}}", quoted(subject)));
     let imports = each(&|subject| format!("{{service: {{account: leaders, subject: {}}}}}", quoted(subject)));
     let publish = each(&|subject| quoted(subject));
@@ -217,14 +218,14 @@ fn config_of(args: &BusArgs, listen: SocketAddr, kept: &Path, passwords: &Passwo
 pub(crate) struct OwnBus {
     server: Mutex<Server>,
     /// Where it is.
-    pub(crate) site: String,
+    pub(crate) bus_url: String,
     _folder: workers::OwnFolder,
 }
 
 #[cfg(feature = "nats")]
 impl OwnBus {
     /// Starts it, as `onrush bus` does.
-    pub(crate) fn start(asked: &Asked, language: Language) -> Result<Self, (String, Exit)> {
+    pub(crate) fn start(requested: &StopRequest, language: Language) -> Result<Self, (String, Exit)> {
         is_there(language)?;
         let system = |error| not_set_up(&error, language);
         let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|free| free.local_addr());
@@ -232,13 +233,13 @@ impl OwnBus {
         let folder = workers::OwnFolder::new().map_err(system)?;
         let folders = (folder.path(), folder.path());
         let (mut server, passwords) = Server::with_passwords(&BusArgs::default(), listen, folders).map_err(system)?;
-        server.listens(listen, asked, language)?;
+        server.listens(listen, requested, language)?;
         let server = Mutex::new(server);
-        Ok(Self { server, site: format!("nats://{USER}:{}@{listen}/sim", passwords.leader), _folder: folder })
+        Ok(Self { server, bus_url: format!("nats://{USER}:{}@{listen}/sim", passwords.leader), _folder: folder })
     }
 
     /// What it has spent, while it runs.
-    pub(crate) fn spent(&self) -> Option<host::Spent> {
+    pub(crate) fn spent(&self) -> Option<host::ProcessUsage> {
         host::spent_of(self.server().child.id())
     }
 
@@ -304,14 +305,19 @@ impl Server {
         Some(last.map_or_else(|| status.to_string(), |last| last.trim().to_owned()))
     }
 
-    fn listens(&mut self, listen: SocketAddr, asked: &Asked, language: Language) -> Result<(), (String, Exit)> {
+    fn listens(
+        &mut self,
+        listen: SocketAddr,
+        requested: &StopRequest,
+        language: Language,
+    ) -> Result<(), (String, Exit)> {
         let since = Instant::now();
         let mut to = listen;
         if to.ip().is_unspecified() {
             to.set_ip(if to.is_ipv4() { Ipv4Addr::LOCALHOST.into() } else { std::net::Ipv6Addr::LOCALHOST.into() });
         }
         while since.elapsed() < LISTENS_WITHIN {
-            if asked.is_asked() {
+            if requested.is_requested() {
                 return Ok(());
             }
             if let Some(reason) = self.ended() {
@@ -373,7 +379,7 @@ fn say(args: &BusArgs, listen: SocketAddr, passwords: &Passwords, language: Lang
             "On each machine that makes load:  onrush worker --join {join}\nWhere it is led:                  onrush --cluster {lead} --workers N URL\nCtrl-C ends the bus."
         ),
         format!(
-            "在每台压测机上：  onrush worker --join {join}\n在主导的机器上：  onrush --cluster {lead} --workers N URL\n按 Ctrl-C 结束总线。"
+            "在每台压测机上：  onrush worker --join {join}\n在主控机器上：  onrush --cluster {lead} --workers N URL\n按 Ctrl-C 结束总线。"
         ),
     );
     // A bus is of use without a reader of this.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use plan::{PlanError, RATE_MAX, RATE_UNIT, parse_bytes, parse_duration, parse_rate};
 use report::Language;
-use search::capacity::{CONNECTION_BYTES, Given, LOAD, reckon};
+use search::capacity::{CONNECTION_BYTES, Given, LOAD, compute};
 use serde_json::Value;
 
 use crate::args::CapacityArgs;
@@ -29,7 +29,7 @@ pub(crate) fn capacity(args: &CapacityArgs) -> Exit {
             return Exit::Usage;
         }
     };
-    match reckon(&given) {
+    match compute(&given) {
         Ok(lines) if args.is_json => output::to_stdout(&report::capacity_json(&lines), language),
         Ok(lines) => {
             let screen = output::screen(language, false, false);
@@ -58,17 +58,15 @@ fn given(args: &CapacityArgs, language: Language) -> Result<Given, String> {
         let bytes = text.as_deref().map(|text| parse_bytes(flag, text)).transpose().map_err(wrong)?;
         Ok(bytes.map(|bytes| bytes as f64))
     };
-    let of = args.of_a_day.as_deref().map(|text| parse_duration("--of-a-day", text)).transpose().map_err(wrong)?;
+    let of = args.of_a_day.as_deref().map(|text| parse_duration("--period", text)).transpose().map_err(wrong)?;
     let of = of.unwrap_or(Duration::from_secs(86_400));
     if of.is_zero() {
-        return Err(language
-            .pick("--of-a-day is no time at all; like 24h", "--of-a-day 不能为 0，例如 24h")
-            .to_owned());
+        return Err(language.pick("--period is no time at all; like 24h", "--period 不能为 0，例如 24h").to_owned());
     }
-    let compute_s = time("--compute", &args.compute)?;
+    let compute_s = time("--cpu-time", &args.compute)?;
     if compute_s == Some(0.0) {
         return Err(language
-            .pick("--compute is no time at all; like 10ms", "--compute 不能为 0，例如 10ms")
+            .pick("--cpu-time is no time at all; like 10ms", "--cpu-time 不能为 0，例如 10ms")
             .to_owned());
     }
     let per_machine = match (rate("--per-machine", &args.per_machine)?, args.from.as_deref()) {
@@ -104,17 +102,17 @@ fn given(args: &CapacityArgs, language: Language) -> Result<Given, String> {
     }
     Ok(Given {
         page_views: number("--page-views", &args.page_views)?,
-        per_view: number("--per-view", &args.per_view)?.unwrap_or(1.0),
+        per_view: number("--requests-per-view", &args.per_view)?.unwrap_or(1.0),
         share: args.share.as_deref().map_or(Ok((0.8, 0.2)), |text| shares(text, language))?,
         of,
         rate: rate("--rate", &args.rate)?,
         per_machine,
-        load: args.load.as_deref().map_or(Ok(LOAD), |text| share("--load", text, language))?,
+        load: args.load.as_deref().map_or(Ok(LOAD), |text| share("--max-utilization", text, language))?,
         users: number("--users", &args.users)?,
         response_s: time("--response", &args.response)?,
         think_s: time("--think", &args.think)?,
         cores: number("--cores", &args.cores)?,
-        wait_s: time("--wait", &args.wait)?,
+        wait_s: time("--wait-time", &args.wait)?,
         compute_s,
         response_bytes: size("--response-bytes", &args.response_bytes)?,
         connections: number("--connections", &args.connections)?,
@@ -139,7 +137,7 @@ fn number(flag: &str, text: &str, language: Language) -> Result<f64, String> {
     value.filter(|value| *value > 0.0 && *value <= NUMBER_MAX).ok_or_else(|| {
         language.pick(
             format!("{flag} wants a number above 0, like 30M, 2500 or 1.5k, not '{text}'"),
-            format!("{flag} 需要大于 0 的数，如 30M、3000万、2500、1.5k，而不是 '{text}'"),
+            format!("{flag} 的值 '{text}' 无效：应为大于 0 的数，如 30M、3000万、2500、1.5k"),
         )
     })
 }
@@ -153,7 +151,7 @@ fn share(flag: &str, text: &str, language: Language) -> Result<f64, String> {
     value.filter(|value| *value > 0.0 && *value <= 1.0).ok_or_else(|| {
         language.pick(
             format!("{flag} wants a share like 75% or 0.75, not '{text}'"),
-            format!("{flag} 需要比例，如 75% 或 0.75，而不是 '{text}'"),
+            format!("{flag} 的值 '{text}' 无效：应为比例，如 75% 或 0.75"),
         )
     })
 }
@@ -162,11 +160,11 @@ fn share(flag: &str, text: &str, language: Language) -> Result<f64, String> {
 fn shares(text: &str, language: Language) -> Result<(f64, f64), String> {
     let (views, time) = text.split_once([':', '：']).ok_or_else(|| {
         language.pick(
-            format!("--share wants two shares like 80%:20% (of the views, of the time), not '{text}'"),
-            format!("--share 需要两个比例，如 80%:20%（浏览量:时间），而不是 '{text}'"),
+            format!("--peak wants two shares like 80%:20% (of the views, of the time), not '{text}'"),
+            format!("--peak 的值 '{text}' 无效：应为两个比例，如 80%:20%（浏览量:时间）"),
         )
     })?;
-    Ok((share("--share", views, language)?, share("--share", time, language)?))
+    Ok((share("--peak", views, language)?, share("--peak", time, language)?))
 }
 
 /// What one machine takes, by a search: its lower bound, which was held.
@@ -205,7 +203,7 @@ fn found(path: &str, language: Language) -> Result<f64, String> {
         return Err(language
             .pick(
                 "--from: that search is of iterations, each of several requests; give --per-machine in requests per second",
-                "--from：该搜索以轮数计，每轮有多个请求；请用 --per-machine 给出每秒请求数",
+                "--from：该搜索以迭代计，每次迭代有多个请求；请用 --per-machine 给出每秒请求数",
             )
             .to_owned());
     }

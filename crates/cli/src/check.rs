@@ -5,7 +5,7 @@ use std::path::Path;
 use scenario::Fault;
 
 use crate::exit::Exit;
-use crate::{output, play, usage};
+use crate::{output, run_scenario, usage};
 
 /// Says of each file what is wrong with it, or what it holds.
 pub(crate) fn check(files: &[String]) -> Exit {
@@ -13,7 +13,7 @@ pub(crate) fn check(files: &[String]) -> Exit {
     let mut exit = Exit::Done;
     for file in files {
         let (text, found) = match scenario::read(Path::new(file)) {
-            Ok(opened) => match play::check(&opened) {
+            Ok(opened) => match run_scenario::check(&opened) {
                 Ok(()) => (report::scenario_contents(&opened, language), Exit::Done),
                 Err(mistakes) => (report::scenario_mistakes(&mistakes, language), Exit::Unmet),
             },

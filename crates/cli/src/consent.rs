@@ -5,15 +5,15 @@ use std::io::{BufRead, IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use engine::{ResolveError, Resolved, RunOptions, StopHandle, Stranger};
-use plan::draft::{Answers, Connection, Load, Request, Security};
-use plan::{Address, Draft, Plan, Reach, Resolve, Target, TextCheck, Ways};
+use engine::{ResolveError, Resolved, RunOptions, StopHandle, UnconsentedHost};
+use plan::draft::{Connection, Load, Request, ResponseChecks, Security};
+use plan::{Address, Draft, Plan, Resolve, RouteOverrides, Target, TargetPolicy, TextCheck};
 use report::Language;
 use wire::tls::ClientConfig;
 
 use crate::args::USER_AGENT;
+use crate::dashboards;
 use crate::exit::Exit;
-use crate::watching;
 
 /// Where a target says that it may be loaded.
 const PATH: &str = "/.well-known/onrush-consent";
@@ -21,7 +21,7 @@ const PATH: &str = "/.well-known/onrush-consent";
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A target with its address and what makes its sessions.
-pub(crate) type Way = (Resolved, Option<ClientConfig>);
+pub(crate) type TargetAccess = (Resolved, Option<ClientConfig>);
 
 /// Whom a load is for, and how it is reached.
 pub(crate) struct Asking<'a> {
@@ -33,19 +33,19 @@ pub(crate) struct Asking<'a> {
 
 impl Asking<'_> {
     /// Where a target is; see [`Self::ways`].
-    pub(crate) fn way(&self, target: &mut Target, connect_timeout: Duration) -> Result<Way, (String, Exit)> {
+    pub(crate) fn way(&self, target: &mut Target, connect_timeout: Duration) -> Result<TargetAccess, (String, Exit)> {
         let mut ways = self.ways(vec![(target, connect_timeout)])?;
         Ok(ways.remove(0))
     }
 
     /// Where targets are; whether they may be loaded is asked when nobody said so yet, all in one question, and then belongs to
     /// their reach. Or what is said instead.
-    pub(crate) fn ways(&self, mut targets: Vec<(&mut Target, Duration)>) -> Result<Vec<Way>, (String, Exit)> {
+    pub(crate) fn ways(&self, mut targets: Vec<(&mut Target, Duration)>) -> Result<Vec<TargetAccess>, (String, Exit)> {
         let say = |error: &ResolveError, exit: Exit| (report::resolve_error(error, self.language), exit);
         let mut ways: Vec<Option<Resolved>> = vec![None; targets.len()];
         // A name that leads to somebody else after the question is not asked for again.
-        for was_asked in [false, true] {
-            let mut strangers: Vec<(Stranger, usize)> = Vec::new();
+        for was_requested in [false, true] {
+            let mut strangers: Vec<(UnconsentedHost, usize)> = Vec::new();
             for (number, (way, (target, connect_timeout))) in ways.iter_mut().zip(&targets).enumerate() {
                 if way.is_some() {
                     continue;
@@ -62,15 +62,16 @@ impl Asking<'_> {
             if strangers.is_empty() {
                 break;
             }
-            let asked: Vec<(&Stranger, &Target)> =
-                strangers.iter().map(|(stranger, number)| (stranger, &*targets[*number].0)).collect();
-            if was_asked || !self.consents(&asked) {
-                let strangers = strangers.into_iter().map(|(stranger, _)| stranger).collect();
+            let requested: Vec<(&UnconsentedHost, &Target)> =
+                strangers.iter().map(|(unconsented_host, number)| (unconsented_host, &*targets[*number].0)).collect();
+            if was_requested || !self.consents(&requested) {
+                let strangers = strangers.into_iter().map(|(unconsented_host, _)| unconsented_host).collect();
                 return Err(say(&ResolveError::Consent { strangers }, Exit::Usage));
             }
             for (target, _) in &mut targets {
-                let met =
-                    strangers.iter().fold(target.reach.clone(), |reach, (stranger, _)| reach.with(&stranger.meant()));
+                let met = strangers
+                    .iter()
+                    .fold(target.reach.clone(), |reach, (unconsented_host, _)| reach.with(&unconsented_host.meant()));
                 target.reach = met;
             }
         }
@@ -82,36 +83,42 @@ impl Asking<'_> {
         ways.collect()
     }
 
-    fn consents(&self, strangers: &[(&Stranger, &Target)]) -> bool {
+    fn consents(&self, strangers: &[(&UnconsentedHost, &Target)]) -> bool {
         // Whoever sits at a page cannot answer at the terminal.
-        match std::io::stdin().is_terminal() && std::io::stderr().is_terminal() && !watching::is_shown() {
+        match std::io::stdin().is_terminal() && std::io::stderr().is_terminal() && !dashboards::is_shown() {
             true => {
-                let who: Vec<&Stranger> = strangers.iter().map(|(stranger, _)| *stranger).collect();
+                let who: Vec<&UnconsentedHost> =
+                    strangers.iter().map(|(unconsented_host, _)| *unconsented_host).collect();
                 self.person_consents(&who, &mut std::io::stdin().lock(), &mut std::io::stderr())
             }
             // Each speaks for itself, and the first that does not is one too many.
-            false => strangers.iter().all(|(stranger, target)| self.target_consents(target, stranger)),
+            false => strangers.iter().all(|(unconsented_host, target)| self.target_consents(target, unconsented_host)),
         }
     }
 
-    fn person_consents(&self, strangers: &[&Stranger], answers: &mut dyn BufRead, out: &mut dyn Write) -> bool {
+    fn person_consents(
+        &self,
+        strangers: &[&UnconsentedHost],
+        responses: &mut dyn BufRead,
+        out: &mut dyn Write,
+    ) -> bool {
         let (load, is_one) = (&self.load, strangers.len() == 1);
         let who = report::strangers(strangers, self.language);
         let (are, them) = if is_one { ("is", "it") } else { ("are", "them") };
         let question = self.language.pick(
             format!("onrush: {} {are} neither this machine nor in a private network.\nThe load: {load}. May you load {them}? [y/N] ", who),
-            format!("onrush: {}既不是本机，也不在私有网络中。\n负载：{load}。您是否有权对{}压测？[y/N] ", who, if is_one { "它" } else { "它们" }),
+            format!("onrush: {}既不是本机，也不在私有网络中。\n负载：{load}。是否已获授权对{}压测？[y/N] ", who, if is_one { "它" } else { "它们" }),
         );
-        let mut answer = String::new();
-        let asked = out.write_all(question.as_bytes()).and_then(|()| out.flush());
-        let heard = asked.and_then(|()| answers.read_line(&mut answer));
-        heard.is_ok() && matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes" | "是")
+        let mut response = String::new();
+        let requested = out.write_all(question.as_bytes()).and_then(|()| out.flush());
+        let received = requested.and_then(|()| responses.read_line(&mut response));
+        received.is_ok() && matches!(response.trim().to_ascii_lowercase().as_str(), "y" | "yes" | "是")
     }
 
     /// One request, which any person could make, for what the target says of itself.
-    fn target_consents(&self, target: &Target, stranger: &Stranger) -> bool {
+    fn target_consents(&self, target: &Target, unconsented_host: &UnconsentedHost) -> bool {
         let ask = || {
-            let plan = self.question(target, stranger)?.reaching(&Reach::Anywhere);
+            let plan = self.question(target, unconsented_host)?.reaching(&TargetPolicy::Anywhere);
             let target = plan.scenarios[0].target();
             let resolved = engine::resolve(target, PATIENCE).ok()?;
             let options = RunOptions {
@@ -121,8 +128,8 @@ impl Asking<'_> {
                 threads: 1,
                 pins_threads: false,
                 driver: driver::choose(driver::Choice::Poll).ok()?,
-                lookout: engine::Lookout::default(),
-                supplies: engine::Supplies::default(),
+                log_config: engine::RequestLogConfig::default(),
+                supplies: engine::DataSources::default(),
                 team: None,
             };
             engine::run(&plan, &options, &StopHandle::default(), |_| ControlFlow::Continue(())).ok()
@@ -130,8 +137,8 @@ impl Asking<'_> {
         ask().is_some_and(|result| result.total.counts.succeeded() == 1)
     }
 
-    fn question(&self, target: &Target, stranger: &Stranger) -> Option<Plan> {
-        let Stranger { host, address, port, is_given } = stranger;
+    fn question(&self, target: &Target, unconsented_host: &UnconsentedHost) -> Option<Plan> {
+        let UnconsentedHost { host, address, port, is_given } = unconsented_host;
         let scheme = if target.tls.is_some() { "https" } else { "http" };
         let shown = if host.contains(':') { format!("[{host}]") } else { host.clone() };
         let line = format!("/(?m)^onrush: allow {}\\s*$/", host.replace('.', "\\."));
@@ -141,7 +148,10 @@ impl Asking<'_> {
             url: Some(Address::parse(&format!("{scheme}://{shown}:{port}{PATH}")).ok()?),
             load: Load { connections: Some(1), requests: Some(1), ..Load::default() },
             request: Request { user_agent: USER_AGENT.to_owned(), timeout: Some(PATIENCE), ..Request::default() },
-            answers: Answers { bodies: vec![TextCheck::parse("--expect-body", &line).ok()?], ..Answers::default() },
+            responses: ResponseChecks {
+                bodies: vec![TextCheck::parse("--expect-body", &line).ok()?],
+                ..ResponseChecks::default()
+            },
             connection: Connection {
                 connect_timeout: Some(PATIENCE),
                 version: None,
@@ -149,7 +159,7 @@ impl Asking<'_> {
                 // What is said of TLS has no meaning where there is none.
                 security: if target.tls.is_some() { self.connection.security.clone() } else { Security::default() },
                 places: Vec::new(),
-                ways: Ways { resolve: pinned.into_iter().collect(), ..Ways::default() },
+                ways: RouteOverrides { resolve: pinned.into_iter().collect(), ..RouteOverrides::default() },
                 ..self.connection.clone()
             },
             grace: Some(PATIENCE),
@@ -173,7 +183,7 @@ pub(crate) fn load_in_words(load: &plan::Load, each: u64, language: Language) ->
                 0 | 1 => (format!("{fastest} requests a second"), format!("每秒 {fastest} 个请求")),
                 each => (
                     format!("{fastest} iterations a second of up to {each} requests, redirects counted,"),
-                    format!("每秒 {fastest} 轮，每轮最多 {each} 个请求（含重定向）"),
+                    format!("每秒 {fastest} 次迭代，每次最多 {each} 个请求（含重定向）"),
                 ),
             };
             language.pick(format!("{en} over up to {connections}"), format!("{zh}，最多 {number} 个连接"))
@@ -197,14 +207,16 @@ mod tests {
     #[test]
     fn a_person_says_yes_or_it_is_no() {
         let connection = Connection::default();
-        for (answer, expect) in
+        for (response, expect) in
             [("y\n", true), ("YES\n", true), ("是\n", true), ("n\n", false), ("\n", false), ("", false)]
         {
             let mut out = Vec::new();
             let address = "93.184.216.34".parse().expect("an address");
-            let stranger = Stranger { host: "site.example".to_owned(), address, port: 80, is_given: false };
-            let heard = asking(&connection).person_consents(&[&stranger], &mut answer.as_bytes(), &mut out);
-            assert_eq!(heard, expect, "{answer:?}");
+            let unconsented_host =
+                UnconsentedHost { host: "site.example".to_owned(), address, port: 80, is_given: false };
+            let received =
+                asking(&connection).person_consents(&[&unconsented_host], &mut response.as_bytes(), &mut out);
+            assert_eq!(received, expect, "{response:?}");
             let question = String::from_utf8(out).expect("UTF-8");
             for part in ["site.example", "93.184.216.34", "50 connections"] {
                 assert!(question.contains(part), "{question}");
@@ -233,16 +245,16 @@ mod tests {
                     stream.read_exact(&mut byte).expect("a head");
                     head.push(byte[0]);
                 }
-                let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{says}", says.len());
-                stream.write_all(answer.as_bytes()).expect("it is taken");
+                let response = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{says}", says.len());
+                stream.write_all(response.as_bytes()).expect("it is taken");
                 String::from_utf8(head).expect("a head")
             });
             let connection = Connection::default();
             let address = "127.0.0.1".parse().expect("an address");
-            let stranger = Stranger { host: "site.example".to_owned(), address, port, is_given: true };
+            let unconsented_host = UnconsentedHost { host: "site.example".to_owned(), address, port, is_given: true };
             let flags = Flags { url: Some(format!("http://site.example:{port}/")), ..Flags::default() };
             let plan = flags.plan().expect("a plan");
-            let consents = asking(&connection).target_consents(plan.scenarios[0].target(), &stranger);
+            let consents = asking(&connection).target_consents(plan.scenarios[0].target(), &unconsented_host);
             assert_eq!(consents, expect, "{says:?}");
             let head = server.join().expect("it ends");
             assert!(head.starts_with("GET /.well-known/onrush-consent HTTP/1.1\r\n"), "{head}");
@@ -254,10 +266,10 @@ mod tests {
     fn nobody_vouches_for_another() {
         let friend = TcpListener::bind("127.0.0.1:0").expect("a port");
         friend.set_nonblocking(true).expect("it can be");
-        let stranger = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let ports = [&friend, &stranger].map(|one| one.local_addr().expect("an address").port());
+        let unconsented_host = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let ports = [&friend, &unconsented_host].map(|one| one.local_addr().expect("an address").port());
         let server = std::thread::spawn(move || {
-            let (mut stream, _) = stranger.accept().expect("somebody comes");
+            let (mut stream, _) = unconsented_host.accept().expect("somebody comes");
             let mut head = [0; 4096];
             let count = stream.read(&mut head).expect("a head");
             stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n").expect("it is taken");
@@ -271,7 +283,7 @@ mod tests {
         let draft = flags.draft().expect("good flags");
         let plan = draft.plan().expect("a plan");
         let address = "127.0.0.1".parse().expect("an address");
-        let one = Stranger { host: "127.0.0.1".to_owned(), address, port: ports[1], is_given: true };
+        let one = UnconsentedHost { host: "127.0.0.1".to_owned(), address, port: ports[1], is_given: true };
         assert!(!asking(&draft.connection).target_consents(plan.scenarios[0].target(), &one));
         assert!(server.join().expect("it ends").contains(&format!("Host: 127.0.0.1:{}", ports[1])));
         assert!(friend.accept().is_err(), "the first place was asked for the second");
@@ -280,14 +292,14 @@ mod tests {
     #[test]
     fn one_question_names_all() {
         let connection = Connection::default();
-        let of = |host: &str, at: &str| Stranger {
+        let of = |host: &str, at: &str| UnconsentedHost {
             host: host.to_owned(),
             address: at.parse().expect("an address"),
             port: 80,
             is_given: true,
         };
         let strangers = [of("192.0.2.7", "192.0.2.7"), of("site.example", "192.0.2.8")];
-        let all: Vec<&Stranger> = strangers.iter().collect();
+        let all: Vec<&UnconsentedHost> = strangers.iter().collect();
         for (language, expect) in [
             (Language::En, "192.0.2.7, site.example (192.0.2.8) are neither"),
             (Language::Zh, "192.0.2.7、site.example（192.0.2.8）既不是本机"),

@@ -11,7 +11,7 @@ use url::Url;
 use crate::args::CtlArgs;
 use crate::exit::Exit;
 use crate::output::{self, Wrote};
-use crate::{usage, watching};
+use crate::{dashboards, usage};
 
 /// Where pages are, unless somebody says otherwise.
 const LINK: &str = "http://127.0.0.1:8089/";
@@ -79,7 +79,7 @@ impl Page {
             )));
         };
         let of_link = base.fragment().and_then(|rest| rest.strip_prefix("token=")).map(str::to_owned);
-        let token = of_link.or_else(|| std::env::var(watching::TOKEN).ok()).unwrap_or_default();
+        let token = of_link.or_else(|| std::env::var(dashboards::TOKEN).ok()).unwrap_or_default();
         let config = Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
@@ -99,7 +99,7 @@ impl Page {
                 "--over 用于 rate 和 users，--at-once 用于 stop".to_owned(),
             )));
         }
-        let answer = match words[..] {
+        let response = match words[..] {
             ["run"] => self.ask("/api/run", None)?,
             ["charts"] => self.ask("/api/run/charts", None)?,
             ["report"] => self.ask("/api/run/report.json", None)?,
@@ -117,14 +117,14 @@ impl Page {
                 self.ask("/api/runs", Some(&json!({"words": rest, "lang": lang})))?
             }
             _ => {
-                let known = WORDS.join(", ");
+                let known = WORDS.join(self.language.pick(", ", "、"));
                 return Err(Wrong::Words(self.language.pick(
                     format!("ctl '{}' means nothing; it knows: {known}", words.join(" ")),
                     format!("ctl 不认识 '{}'；可用：{known}", words.join(" ")),
                 )));
             }
         };
-        self.print(&format!("{answer:#}\n"))
+        self.print(&format!("{response:#}\n"))
     }
 
     fn print(&self, text: &str) -> Result<(), Wrong> {
@@ -157,15 +157,18 @@ impl Page {
             let (base, error) = (&self.base[..url::Position::BeforePath], error.to_string());
             Wrong::Unreached(self.language.pick(
                 format!("no page answers at {base}: {error}; start a run with --web, or name its link with --page"),
-                format!("{base} 没有页面响应：{error}；请用 --web 启动压测，或用 --page 指定链接"),
+                report::in_chinese(&format!(
+                    "{base} 没有页面响应：{}；请用 --web 启动压测，或用 --page 指定链接",
+                    error.trim_start_matches("io: ")
+                )),
             ))
         })
     }
 
     fn ask(&self, path: &str, body: Option<&Value>) -> Result<Value, Wrong> {
-        let mut answer = self.send(path, body)?;
-        let is_good = answer.status().is_success();
-        let text = answer.body_mut().read_to_string().unwrap_or_default();
+        let mut response = self.send(path, body)?;
+        let is_good = response.status().is_success();
+        let text = response.body_mut().read_to_string().unwrap_or_default();
         let value: Option<Value> = serde_json::from_str(&text).ok();
         match value {
             Some(value) if is_good => Ok(value),
@@ -182,19 +185,19 @@ impl Page {
 
     /// One event in each line, until there are no more: `{"event": "interval", "data": {...}}`.
     fn events(&self) -> Result<(), Wrong> {
-        let answer = self.send("/api/events", None)?;
-        if !answer.status().is_success() {
+        let response = self.send("/api/events", None)?;
+        if !response.status().is_success() {
             return self.ask("/api/events", None).map(drop);
         }
         let mut kind = String::new();
-        for line in BufReader::new(answer.into_body().into_reader()).lines().map_while(Result::ok) {
+        for line in BufReader::new(response.into_body().into_reader()).lines().map_while(Result::ok) {
             if let Some(name) = line.strip_prefix("event: ") {
                 name.clone_into(&mut kind);
             }
             let data = line.strip_prefix("data: ").and_then(|data| serde_json::from_str::<Value>(data).ok());
             let Some(data) = data else { continue };
-            let told = json!({"event": kind, "data": data});
-            if output::write_stdout(&format!("{told}\n"), self.language) != Wrote::All {
+            let reported = json!({"event": kind, "data": data});
+            if output::write_stdout(&format!("{reported}\n"), self.language) != Wrote::All {
                 return Ok(());
             }
             if kind == "leaving" {

@@ -11,8 +11,8 @@ use target::{ServeOptions, Server};
 
 use crate::args::{DemoArgs, EngineArgs, USER_AGENT};
 use crate::exit::Exit;
-use crate::load::{Load, Prepared};
-use crate::wishes::Wishes;
+use crate::run_settings::RunSettings;
+use crate::run_url::{Load, Prepared};
 use crate::{output, serve};
 
 /// How long the machine is measured, and how long the load is that is shown, unless somebody says otherwise.
@@ -53,7 +53,7 @@ pub(crate) fn demo(args: &DemoArgs) -> Exit {
         Ok(rate) => {
             let mut draft = draft;
             (draft.load.duration, draft.load.rate) = (Some(span), Some(rate * plan::RATE_UNIT));
-            load.carry_out(&draft, &engine, &Wishes::default())
+            load.carry_out(&draft, &engine, &RunSettings::default())
         }
         Err(exit) => exit,
     };
@@ -62,7 +62,7 @@ pub(crate) fn demo(args: &DemoArgs) -> Exit {
     if exit == Exit::Done && std::io::stdout().is_terminal() {
         output::note(language.pick(
             "\nThis was onrush against its own server, at a rate that this machine bears easily. Your own: onrush http://host:port/path",
-            "\n以上是 onrush 以本机可轻松承受的速率压测自带服务的结果。压测您自己的服务：onrush http://主机:端口/路径",
+            "\n以上是 onrush 压测自带服务的结果。压测自己的服务：onrush http://主机:端口/路径",
         ));
     }
     exit
@@ -72,7 +72,7 @@ pub(crate) fn demo(args: &DemoArgs) -> Exit {
 fn measured(load: &Load, draft: &Draft, engine: &EngineArgs, span: Duration) -> Result<u64, Exit> {
     let (mut draft, span) = (draft.clone(), PROBE_SPAN.min(span));
     draft.load.duration = Some(span);
-    let Prepared { plan, options, .. } = load.prepare(&draft, engine, &Wishes::default())?;
+    let Prepared { plan, options, .. } = load.prepare(&draft, engine, &RunSettings::default())?;
     let probed = engine::run(&plan, &options, &StopHandle::default(), |_| ControlFlow::Continue(()));
     let result = probed.map_err(|error| load.refuse(&report::run_error(&error, load.view.language), Exit::System))?;
     let done = result.total.counts.finished() as f64 / span.as_secs_f64();

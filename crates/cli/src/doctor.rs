@@ -2,7 +2,7 @@
 
 use engine::Places;
 use host::{Change, Settings, Situation};
-use plan::{Flags, HOLD_MAX, PlanError, Reach, parse_count};
+use plan::{Flags, HOLD_MAX, PlanError, TargetPolicy, parse_count};
 use report::{Checkup, Language};
 
 use crate::args::DoctorArgs;
@@ -63,10 +63,10 @@ fn situation(args: &DoctorArgs, language: Language) -> Result<(Option<u64>, Situ
         to: args.to.clone(),
         // What is sent does not matter here.
         data: url.starts_with("tcp:").then(|| "x".to_owned()),
-        no_answer: url.starts_with("tcp:"),
+        no_response: url.starts_with("tcp:"),
         ..Flags::default()
     };
-    let plan = flags.plan().map_err(wrong)?.reaching(&Reach::Anywhere);
+    let plan = flags.plan().map_err(wrong)?.reaching(&TargetPolicy::Anywhere);
     let scenario = plan.scenarios.first().expect("a plan has a scenario");
     let timeout = scenario.steps.first().expect("a scenario has a step").connect_timeout;
     let resolved =

@@ -1,6 +1,6 @@
 //! The exit codes, all of them.
 
-use engine::{RunError, TeamFault};
+use engine::{BackendFault, RunError};
 
 /// What the shell is told. The README and the manual list the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,10 +24,10 @@ impl Exit {
     /// Of a run that does not begin.
     pub(crate) fn of(error: &RunError) -> Self {
         match error {
-            RunError::Team(TeamFault::Stopped) => Self::Stopped,
+            RunError::RemoteBackend(BackendFault::Stopped) => Self::Stopped,
             // It stood by in vain, as it should.
-            RunError::Team(TeamFault::Elsewhere) => Self::Done,
-            RunError::Team(TeamFault::Undivided { .. }) => Self::Usage,
+            RunError::RemoteBackend(BackendFault::Elsewhere) => Self::Done,
+            RunError::RemoteBackend(BackendFault::Undivided { .. }) => Self::Usage,
             _ => Self::System,
         }
     }

@@ -17,12 +17,12 @@ pub(crate) const TOKEN: &str = "ONRUSH_EXPORT_TOKEN";
 
 /// What is exported, and how long the end of it may take.
 #[derive(Default)]
-pub(crate) struct ExportWish {
+pub(crate) struct ExportOptions {
     pub(crate) kinds: Vec<Export>,
     wait: Option<Duration>,
 }
 
-impl ExportWish {
+impl ExportOptions {
     /// What was typed, or what is wrong with it, in words.
     pub(crate) fn of(args: &ExportArgs, language: Language) -> Result<Self, String> {
         const FLAG: &str = "--export-wait";
@@ -61,27 +61,29 @@ pub(crate) struct Exported {
 
 impl Exporting {
     /// Opens files and addresses, and says where pages are.
-    pub(crate) fn begin(wish: &ExportWish, plan: &Plan, view: (Language, bool)) -> Result<Self, ExportError> {
-        Self::begin_with(wish, view, |environment| Exports::begin(&wish.kinds, &ScenarioPart::none(plan), environment))
+    pub(crate) fn begin(options: &ExportOptions, plan: &Plan, view: (Language, bool)) -> Result<Self, ExportError> {
+        Self::begin_with(options, view, |environment| {
+            Exports::begin(&options.kinds, &ScenarioPart::none(plan), environment)
+        })
     }
 
     /// The same for connections that are held.
-    pub(crate) fn begin_held(wish: &ExportWish, view: (Language, bool)) -> Result<Self, ExportError> {
-        Self::begin_with(wish, view, |environment| Exports::begin_held(&wish.kinds, environment))
+    pub(crate) fn begin_held(options: &ExportOptions, view: (Language, bool)) -> Result<Self, ExportError> {
+        Self::begin_with(options, view, |environment| Exports::begin_held(&options.kinds, environment))
     }
 
     fn begin_with(
-        wish: &ExportWish,
+        options: &ExportOptions,
         (language, is_json): (Language, bool),
         begin: impl FnOnce(&Environment) -> Result<Exports, ExportError>,
     ) -> Result<Self, ExportError> {
-        if wish.kinds.is_empty() {
+        if options.kinds.is_empty() {
             return Ok(Self::default());
         }
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let environment = Environment { token: variable(TOKEN), step_summary: variable("GITHUB_STEP_SUMMARY") };
         let mut exports = begin(&environment)?;
-        if let Some(wait) = wish.wait {
+        if let Some(wait) = options.wait {
             exports.wait_at_end(wait);
         }
         for address in exports.pages() {
@@ -91,7 +93,13 @@ impl Exporting {
             ));
         }
         let has_page = exports.pages().next().is_some();
-        Ok(Self(Some(Active { exports, language, is_json, has_page, is_github: wish.kinds.contains(&Export::Github) })))
+        Ok(Self(Some(Active {
+            exports,
+            language,
+            is_json,
+            has_page,
+            is_github: options.kinds.contains(&Export::Github),
+        })))
     }
 
     /// Somebody waits for figures, whether the table is read or not.

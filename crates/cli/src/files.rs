@@ -5,7 +5,7 @@ use std::io::{Error, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// A file of a report, and its path for messages.
-pub(crate) struct Place {
+pub(crate) struct OutputFile {
     path: PathBuf,
     /// None for a pipe or a device: opening a pipe waits for its reader, so that comes when there is something to write.
     file: Option<File>,
@@ -14,10 +14,10 @@ pub(crate) struct Place {
 /// The files that were asked for.
 #[derive(Default)]
 pub(crate) struct Files {
-    json: Option<Place>,
-    hdr_text: Option<Place>,
+    json: Option<OutputFile>,
+    hdr_text: Option<OutputFile>,
     /// Written as the load runs; none once that failed.
-    hdr_log: Option<(Place, u64)>,
+    hdr_log: Option<(OutputFile, u64)>,
 }
 
 /// What is wrong with a file that is named twice.
@@ -48,7 +48,7 @@ impl Files {
             }
         }
         let mut files =
-            Self { json: json.map(|path| Place::open_report(Path::new(path))).transpose()?, ..Self::default() };
+            Self { json: json.map(|path| OutputFile::open_report(Path::new(path))).transpose()?, ..Self::default() };
         if let Some(hdr) = hdr.map(Path::new) {
             // Whoever names the log means the text beside it.
             let is_log = hdr.extension().is_some_and(|ending| ending == "hlog");
@@ -64,8 +64,8 @@ impl Files {
                     return refuse("--hdr needs a name for two plain files");
                 }
             }
-            files.hdr_text = Some(Place::open(&text)?);
-            files.hdr_log = Some((Place::open(&series)?, 0));
+            files.hdr_text = Some(OutputFile::open(&text)?);
+            files.hdr_log = Some((OutputFile::open(&series)?, 0));
         }
         Ok(files)
     }
@@ -100,9 +100,9 @@ impl Files {
                 Ok(())
             }
             Err(error) => {
-                let told = place.not_written(error);
+                let reported = place.not_written(error);
                 self.hdr_log = None;
-                Err(told)
+                Err(reported)
             }
         }
     }
@@ -137,7 +137,7 @@ pub(crate) fn refuse_others(path: &Path) -> Result<(), NotWritten> {
     Ok(())
 }
 
-impl Place {
+impl OutputFile {
     /// Of a report: what stands there is another of ours, or nothing.
     pub(crate) fn open_report(path: &Path) -> Result<Self, NotWritten> {
         refuse_others(path)?;

@@ -1,26 +1,26 @@
 //! `onrush find-max`: the highest load that meets its goals.
 
-mod bench;
 mod goals;
 mod held;
 mod shown;
+mod trial_runner;
 
 use std::time::{Duration, Instant};
 
 use engine::{RunError, StopHandle};
 use plan::{PlanError, RATE_UNIT, USERS_MAX, parse_count, parse_duration, parse_rate};
 use report::{Language, Varied};
-use search::{Ended, Judge, Order, Outcome, Search, Settings, Step};
+use search::{Ended, Judge, Outcome, Search, Settings, Step, TrialOrder};
 
 use crate::args::{Command, FindMaxArgs, HoldArgs, RunArgs};
 use crate::exit::Exit;
-use crate::front::{self, Behind};
-use crate::load::{self, Load, Prepared};
-use crate::{hold, output, play, stopping, usage};
-use bench::Bench;
+use crate::run_url::{self, Load, Prepared};
+use crate::wrapped_command::{self, WrappedCommand};
+use crate::{hold, output, run_scenario, shutdown, usage};
 use goals::Goals;
-use held::HeldBench;
+use held::HoldTrialRunner;
 use shown::Shown;
+use trial_runner::TrialRunner;
 
 /// How long a search may take, unless somebody says otherwise.
 const BUDGET: Duration = Duration::from_secs(12 * 60);
@@ -72,7 +72,7 @@ const OF_ONE_HOLD: [&str; 8] =
 /// Whatever can be tried with a load.
 trait Trials {
     /// Makes a trial.
-    fn trial(&mut self, order: &Order, judge: Judge, stop: &StopHandle) -> Result<Outcome, RunError>;
+    fn trial(&mut self, order: &TrialOrder, judge: Judge, stop: &StopHandle) -> Result<Outcome, RunError>;
 
     /// Looks once whether the target is as it was before.
     fn is_rested(&mut self, stop: &StopHandle) -> Result<bool, RunError>;
@@ -80,12 +80,12 @@ trait Trials {
 
 /// `onrush find-max`.
 pub(crate) fn find_max(args: &FindMaxArgs) -> Exit {
-    front::ended(begun(args, usage::language()))
+    wrapped_command::ended(begun(args, usage::language()))
 }
 
 /// What is wrong with the command line, in words, or how it ended.
 fn begun(args: &FindMaxArgs, language: Language) -> Result<Exit, String> {
-    let behind = front::behind(&args.front.words, &[], language)?;
+    let behind = wrapped_command::behind(&args.front.words, &[], language)?;
     let budget = match &args.budget {
         None => BUDGET,
         // As `--budget` of a load has it.
@@ -110,8 +110,8 @@ fn begun(args: &FindMaxArgs, language: Language) -> Result<Exit, String> {
             if args.on.is_some() {
                 return Err(language
                     .pick(
-                        "--on is for loads; of hold the connections are found",
-                        "--on 仅用于压测；hold 寻找的是连接数",
+                        "--vary is for loads; of hold the connections are found",
+                        "--vary 仅用于压测；hold 寻找的是连接数",
                     )
                     .to_owned());
             }
@@ -125,12 +125,12 @@ fn begun(args: &FindMaxArgs, language: Language) -> Result<Exit, String> {
     }
 }
 
-fn refuse(behind: &Behind, names: &[&'static str], language: Language) -> Result<(), String> {
+fn refuse(behind: &WrappedCommand, names: &[&'static str], language: Language) -> Result<(), String> {
     match behind.given(names) {
         None => Ok(()),
         Some(name) => Err(language.pick(
-            format!("--{name} is for a single run; find-max makes many, and decides their load and their times (--goal, --from, --most, --budget)"),
-            format!("--{name} 仅用于单次运行；find-max 会进行多次运行，并自行决定负载和时长（--goal、--from、--most、--budget）"),
+            format!("--{name} is for a single run; find-max makes many, and decides their load and their times (--goal, --from, --max, --budget)"),
+            format!("--{name} 仅用于单次压测；find-max 会多次压测，并自行决定负载和时长（--goal、--from、--max、--budget）"),
         )),
     }
 }
@@ -150,8 +150,8 @@ fn of_load(args: &FindMaxArgs, run: &RunArgs, budget: Duration, language: Langua
         if wants_users == Some(true) && run.flags.connections.is_some() {
             return Err(language
                 .pick(
-                    "-c is what find-max --on users finds; --most sets the largest number",
-                    "-c 正是 find-max --on users 要找的；最大值用 --most 设置",
+                    "-c is what find-max --vary users finds; --max sets the largest number",
+                    "-c 正是 find-max --vary users 要找的；最大值用 --max 设置",
                 )
                 .to_owned());
         }
@@ -161,23 +161,23 @@ fn of_load(args: &FindMaxArgs, run: &RunArgs, budget: Duration, language: Langua
             _ => run.flags.rate = Some(format!("{}/s", most_rate(args, language)?)),
         }
     }
-    let carry = |load: &Load, prepared: Prepared, _: &crate::wishes::Wishes| {
-        let wants_users = wants_users.unwrap_or_else(|| bench::is_closed(&prepared.plan));
+    let carry = |load: &Load, prepared: Prepared, _: &crate::run_settings::RunSettings| {
+        let wants_users = wants_users.unwrap_or_else(|| trial_runner::is_closed(&prepared.plan));
         let made = settings(args, &goals, (budget, wants_users), language)
-            .and_then(|settings| Bench::new(load, prepared, &goals, wants_users).map(|bench| (settings, bench)));
+            .and_then(|settings| TrialRunner::new(load, prepared, &goals, wants_users).map(|bench| (settings, bench)));
         match made {
             Ok((settings, bench)) => go_on_with(args, bench, settings, language),
             Err(text) => load.refuse(&text, Exit::Usage),
         }
     };
     Ok(match run.file() {
-        Some(file) => play::play_with(&run, file, true, &carry),
-        None => load::run_with(&run, true, &carry),
+        Some(file) => run_scenario::play_with(&run, file, true, &carry),
+        None => run_url::run_with(&run, true, &carry),
     })
 }
 
-fn go_on_with(args: &FindMaxArgs, mut bench: Bench, settings: Settings, language: Language) -> Exit {
-    let about = crate::keeping::about(bench.command());
+fn go_on_with(args: &FindMaxArgs, mut bench: TrialRunner, settings: Settings, language: Language) -> Exit {
+    let about = crate::artifacts::about(bench.command());
     let shown = Shown::begin(args, about, (bench.target(), bench.varied(), bench.goals()), settings.budget);
     let mut shown = match shown {
         Ok(shown) => shown,
@@ -188,20 +188,20 @@ fn go_on_with(args: &FindMaxArgs, mut bench: Bench, settings: Settings, language
     };
     bench.keep_in(shown.whole.runs());
     let (began, stop) = (Instant::now(), StopHandle::default());
-    let asked = match stopping::watch_signals(&stop, language) {
-        Ok(asked) => asked,
+    let requested = match shutdown::watch_signals(&stop, language) {
+        Ok(requested) => requested,
         Err(exit) => return exit,
     };
     if let Some(exit) = bench.look(&stop, language) {
         // Programs that wait for a report get one.
         let mut search = Search::new(settings);
-        if asked.is_asked() {
+        if requested.is_requested() {
             search.stop()
         } else {
             search.give_up()
         }
         shown.nothing(&search, began.elapsed());
-        return if asked.is_asked() { Exit::Stopped } else { exit };
+        return if requested.is_requested() { Exit::Stopped } else { exit };
     }
     // One user of each scenario is the least that there can be.
     let scenarios = if settings.is_whole { bench.scenarios() as f64 } else { 0.0 };
@@ -217,7 +217,7 @@ fn of_connections(args: &FindMaxArgs, hold: &HoldArgs, budget: Duration, languag
         return Err(language
             .pick(
                 "--goal is of messages, and none are sent; add -d with --every or --once, or leave the goal out",
-                "--goal 针对消息，但没有发送消息；请加上 -d 和 --every 或 --once，或去掉该目标",
+                "--goal 针对消息，但没有发送消息；请加上 -d 和 --every 或 --once，或去掉该条件",
             )
             .to_owned());
     }
@@ -226,8 +226,8 @@ fn of_connections(args: &FindMaxArgs, hold: &HoldArgs, budget: Duration, languag
         None => Ok(usual),
     };
     let wrong = |error: PlanError| report::plan_error(&error, language);
-    let most = number("--most", &args.most, CONNECTIONS_MOST as f64).map_err(wrong)?;
-    let start = number("--from", &args.from, CONNECTIONS_FROM.min(most)).map_err(wrong)?;
+    let most = number("--max", &args.most, CONNECTIONS_MOST as f64).map_err(wrong)?;
+    let start = number("--start", &args.from, CONNECTIONS_FROM.min(most)).map_err(wrong)?;
     let settings = Settings {
         goals: goals.allowed(),
         budget,
@@ -247,25 +247,25 @@ fn of_connections(args: &FindMaxArgs, hold: &HoldArgs, budget: Duration, languag
             return Ok(exit);
         }
     };
-    let about = crate::keeping::about(crate::masking::command_of_hold());
+    let about = crate::artifacts::about(crate::redaction::command_of_hold());
     let target = plan::masked_url(&ready.plan.target.url);
     let texts = goals.texts(language);
     let mut shown = Shown::begin(args, about, (&target, Varied::Connections, &texts), budget)?;
-    let mut bench = HeldBench::new(ready, goals, shown.whole.runs(), shown.whole.screen);
+    let mut bench = HoldTrialRunner::new(ready, goals, shown.whole.runs(), shown.whole.screen);
     Ok(searched(&mut bench, settings, (&mut shown, Instant::now()), language))
 }
 
 fn most_rate(args: &FindMaxArgs, language: Language) -> Result<f64, String> {
     match &args.most {
         None => Ok(RATE_MOST as f64),
-        Some(text) => rate("--most", text, language),
+        Some(text) => rate("--max", text, language),
     }
 }
 
 fn most_users(args: &FindMaxArgs, language: Language) -> Result<u64, String> {
     match &args.most {
         None => Ok(USERS_MOST),
-        Some(text) => parse_count("--most", text, 1, USERS_MAX).map_err(|error| report::plan_error(&error, language)),
+        Some(text) => parse_count("--max", text, 1, USERS_MAX).map_err(|error| report::plan_error(&error, language)),
     }
 }
 
@@ -293,7 +293,7 @@ fn settings(
             let start = match &args.from {
                 None => 1.0,
                 Some(text) => {
-                    let users = parse_count("--from", text, 1, USERS_MAX);
+                    let users = parse_count("--start", text, 1, USERS_MAX);
                     users.map_err(|error| report::plan_error(&error, language))? as f64
                 }
             };
@@ -301,14 +301,14 @@ fn settings(
         }
         false => {
             let most = most_rate(args, language)?;
-            let start = args.from.as_deref().map_or(Ok(RATE_FROM.min(most)), |text| rate("--from", text, language))?;
+            let start = args.from.as_deref().map_or(Ok(RATE_FROM.min(most)), |text| rate("--start", text, language))?;
             (start, RATE_LEAST.min(start), most)
         }
     };
     if start > most {
         return Err(language.pick(
-            format!("--from {start} is above --most {most}; lower it"),
-            format!("--from {start} 大于 --most {most}；请减小"),
+            format!("--start {start} is above --max {most}; lower it"),
+            format!("--start {start} 大于 --max {most}；请减小"),
         ));
     }
     let (goals, trials_max) = (goals.allowed(), trials_max(args, language)?);
@@ -335,13 +335,13 @@ fn searched(
     let mut search = Search::new(settings);
     shown.begun(&search);
     let mut failed: Option<RunError> = None;
-    let asked = loop {
+    let requested = loop {
         let stop = StopHandle::default();
-        let asked = match stopping::watch_signals(&stop, language) {
-            Ok(asked) => asked,
+        let requested = match shutdown::watch_signals(&stop, language) {
+            Ok(requested) => requested,
             Err(exit) => return exit,
         };
-        if asked.is_asked() || shown.whole.is_told_to_stop() {
+        if requested.is_requested() || shown.whole.is_reported_to_stop() {
             search.stop();
         }
         let stop_file = shown.whole.watch_stop_file(&stop);
@@ -350,8 +350,8 @@ fn searched(
             Step::Trial(order) => match trials.trial(&order, search.judge(&order), &stop) {
                 Ok(mut outcome) => {
                     // A run that ends by itself is no end of the search.
-                    outcome.was_stopped = asked.is_asked() || shown.whole.is_told_to_stop();
-                    search.heard(&order, outcome, at, began.elapsed());
+                    outcome.was_stopped = requested.is_requested() || shown.whole.is_reported_to_stop();
+                    search.received(&order, outcome, at, began.elapsed());
                     shown.trial(&search);
                 }
                 Err(error) => failed = Some(error),
@@ -360,14 +360,14 @@ fn searched(
                 Ok(after) => search.rested(after),
                 Err(error) => failed = Some(error),
             },
-            Step::Over => break asked,
+            Step::Over => break requested,
         }
         drop(stop_file);
         if failed.is_some() {
             search.stop();
         }
     };
-    let is_stopped = asked.is_asked() || shown.whole.is_told_to_stop();
+    let is_stopped = requested.is_requested() || shown.whole.is_reported_to_stop();
     let exit = shown.over(&search, began.elapsed());
     if let Some(error) = failed {
         output::complain(&report::run_error(&error, language));

@@ -2,11 +2,11 @@
 //!
 //! A flag is a row in one of the files below; its position there is its position in the help.
 
-mod answers;
 mod bus;
 mod connections;
 mod load;
 mod request;
+mod responses;
 mod run;
 mod search;
 mod serve;
@@ -190,10 +190,12 @@ const fn flag(name: &'static str, kind: Kind, modes: &'static [Mode]) -> Row {
 /// What flags are about: a heading of the help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Group {
+    /// What a command works on.
+    Arguments,
     Load,
     Server,
     Request,
-    Answers,
+    Checks,
     Connections,
     Http,
     Tls,
@@ -208,10 +210,11 @@ impl Group {
     /// Its heading.
     pub(crate) fn title(self, language: Language) -> &'static str {
         let (english, chinese) = match self {
-            Self::Load => ("Load", "压力"),
+            Self::Arguments => ("Arguments", "参数"),
+            Self::Load => ("Load", "负载"),
             Self::Server => ("Server", "被测服务"),
             Self::Request => ("Request", "请求"),
-            Self::Answers => ("Answers", "响应与阈值"),
+            Self::Checks => ("Answers", "断言与阈值"),
             Self::Connections => ("Connections and routing", "连接与路由"),
             Self::Http => ("HTTP version", "HTTP 版本"),
             Self::Tls => ("TLS", "TLS"),
@@ -236,12 +239,12 @@ const TABLE: &[(Group, &[Row])] = &[
     (Group::Server, bus::ROWS),
     (Group::Load, bus::SIM),
     (Group::Request, request::ROWS),
-    (Group::Answers, answers::ROWS),
+    (Group::Checks, responses::ROWS),
     (Group::Connections, connections::ROWS),
     (Group::Http, request::HTTP),
     (Group::Tls, connections::TLS),
     (Group::Talk, connections::TALK),
-    (Group::Grpc, answers::GRPC),
+    (Group::Grpc, responses::GRPC),
     (Group::Curl, load::CURL),
     (Group::Output, run::VIEW),
     (Group::Generator, run::ENGINE),
@@ -251,10 +254,24 @@ const TABLE: &[(Group, &[Row])] = &[
 pub(crate) fn rows(mode: Mode) -> Vec<Row> {
     let all = || TABLE.iter().flat_map(|&(group, rows)| rows.iter().map(move |row| Row { group, ..*row }));
     let is_of = |row: &Row| row.modes.contains(&mode) || (mode == Mode::Top && row.modes.contains(&Mode::Run));
-    all().filter(is_of).collect()
+    let mut rows: Vec<Row> = all().filter(is_of).map(|row| Row { group: row.group_in(mode), ..row }).collect();
+    rows.sort_by_key(|row| row.group != Group::Arguments);
+    rows
 }
 
 impl Row {
+    /// Its heading in a command: where no load is made, what the command works on is an argument.
+    fn group_in(&self, mode: Mode) -> Group {
+        match self.group {
+            group if matches!(mode, Mode::Top | Mode::Run | Mode::Demo | Mode::Hold) => group,
+            group if matches!(mode, Mode::FindMax | Mode::Sweep | Mode::Capacity) => group,
+            Group::Load => Group::Arguments,
+            Group::Server if mode == Mode::Bus => Group::Arguments,
+            _ if self.is_word() => Group::Arguments,
+            group => group,
+        }
+    }
+
     const fn short(mut self, short: char) -> Self {
         self.short = Some(short);
         self

@@ -45,7 +45,7 @@ pub(crate) const QUESTIONS: [&str; 2] = ["list", "describe"];
 pub(crate) const FRONT_ENDS: [&str; 2] = ["as", "curl"];
 
 /// Where help is asked for: the command that the words name. Its flags stand behind it, so it is the first of them.
-pub(crate) fn asked(words: &[String]) -> (&'static str, Mode) {
+pub(crate) fn requested(words: &[String]) -> (&'static str, Mode) {
     // The language may be said before the command.
     let mut words: Vec<&String> = words.iter().collect();
     while words.get(1).is_some_and(|word| word.starts_with("--lang")) {

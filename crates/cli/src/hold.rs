@@ -12,20 +12,20 @@ use report::{HoldJson, HoldTable, Language, Screen};
 use serde_json::Value;
 
 use crate::args::HoldArgs;
+use crate::artifacts::{self, ArtifactOptions, Keeping};
 use crate::consent::Asking;
+use crate::dashboards::Dashboards;
 use crate::exit::Exit;
-use crate::exporting::{ExportWish, Exporting};
+use crate::exporting::{ExportOptions, Exporting};
 use crate::files::refuse_others;
-use crate::keeping::{self, KeepWish, Keeping};
-use crate::load::threads;
-use crate::losses::Losses;
 use crate::output::{self, Wrote};
 use crate::progress::Progress;
+use crate::run_url::threads;
+use crate::shutdown;
 use crate::stop_file::StopFile;
-use crate::stopping;
 use crate::usage;
-use crate::watching::Watching;
-use crate::{machine, masking, workers};
+use crate::worker_loss_notices::Losses;
+use crate::{machine, redaction, workers};
 
 /// `onrush hold URL`.
 pub(crate) fn hold(args: &HoldArgs) -> Exit {
@@ -68,7 +68,7 @@ struct Session {
     json_file: Option<(String, File)>,
     keeping: Keeping,
     exporting: Exporting,
-    watching: Watching,
+    watching: Dashboards,
 }
 
 impl Session {
@@ -83,22 +83,22 @@ impl Session {
                 }
             }
         };
-        let keep = KeepWish::of(&args.keep, false, language).map_err(|text| (text, Exit::Usage))?;
+        let keep = ArtifactOptions::of(&args.keep, false, language).map_err(|text| (text, Exit::Usage))?;
         let keeping = Keeping::begin(&keep, true, machine::now_unix(), language).map_err(|text| (text, Exit::Usage))?;
-        let exports = ExportWish::of(&args.exports, language).map_err(|text| (text, Exit::Usage))?;
+        let exports = ExportOptions::of(&args.exports, language).map_err(|text| (text, Exit::Usage))?;
         let is_json = args.view.output.as_deref() == Some("json");
         let exporting = Exporting::begin_held(&exports, (language, is_json));
         let exporting = exporting.map_err(|error| (report::export_error(&error, language), Exit::Usage))?;
         let screen = output::screen(language, args.view.no_color, args.view.full);
-        let watching = Watching::begin(&args.watch, &screen).map_err(|text| (text, Exit::Usage))?;
+        let watching = Dashboards::begin(&args.watch, &screen).map_err(|text| (text, Exit::Usage))?;
         Ok(Self { language, plan: Arc::new(plan), options, lookup, json_file, keeping, exporting, watching })
     }
 
     fn carry_out(mut self, args: &HoldArgs) -> Exit {
         let (language, is_json) = (self.language, args.view.output.as_deref() == Some("json"));
         let stop = StopHandle::default();
-        let asked = match stopping::watch_signals(&stop, language) {
-            Ok(asked) => asked,
+        let requested = match shutdown::watch_signals(&stop, language) {
+            Ok(requested) => requested,
             Err(exit) => return exit,
         };
         let stop_file = match StopFile::watch(args.stop_file.as_deref(), &stop, language) {
@@ -111,7 +111,7 @@ impl Session {
         self.warn();
         let screen = output::screen(language, args.view.no_color, args.view.full);
         let mut table = HoldTable::new(screen);
-        let about = keeping::about(masking::command_of_hold());
+        let about = artifacts::about(redaction::command_of_hold());
         let (mut json, mut wrote) = (HoldJson::about(about), Wrote::All);
         let wants_file =
             self.json_file.is_some() || self.keeping.wants_any() || self.exporting.has_any() || self.watching.is_on();
@@ -151,9 +151,9 @@ impl Session {
             host: machine::host_facts(),
         });
         // A Ctrl-C that comes later ends the wait for exports, and not the run.
-        let was_asked = asked.is_asked() || stop_file.has_come();
+        let was_requested = requested.is_requested() || stop_file.has_come();
         let (wrote, is_worse) = self.tell(&held, json, &stop, (wrote, is_json, screen));
-        let ended = exit(&held, wrote, was_asked, wants_file);
+        let ended = exit(&held, wrote, was_requested, wants_file);
         if ended == Exit::Done && is_worse { Exit::Unmet } else { ended }
     }
 
@@ -227,10 +227,10 @@ fn is_closing_moment(interval: &HeldInterval, plan: &Hold) -> bool {
     is_moment && interval.now.open == 0 && seen.established() + seen.failed + seen.lost == 0
 }
 
-fn exit(held: &Held, wrote: Wrote, was_asked: bool, wants_file: bool) -> Exit {
+fn exit(held: &Held, wrote: Wrote, was_requested: bool, wants_file: bool) -> Exit {
     if wrote == Wrote::Failed {
         Exit::System
-    } else if was_asked {
+    } else if was_requested {
         Exit::Stopped
     } else if wrote == Wrote::PipeClosed && !wants_file {
         Exit::Done

@@ -110,12 +110,12 @@ fn differences(plan: &Plan, file: &ScenarioFile, language: Language) -> Vec<Stri
             let number = number + 1;
             language.pick(
                 format!("the URL or the body of step {number} holds what looks like a secret: keep the file to yourself, or put it into a variable"),
-                format!("第 {number} 步的 URL 或请求体中似乎有密钥：请勿外传此文件，或改用变量"),
+                format!("第 {number} 步的 URL 或请求体中似乎有敏感信息：请勿外传此文件，或改用变量"),
             )
         })
         .collect();
-    for (number, (asked, read)) in parts(plan).iter().zip(&parts(&again)).enumerate() {
-        let what: Vec<String> = unlike(asked, read, language);
+    for (number, (requested, read)) in parts(plan).iter().zip(&parts(&again)).enumerate() {
+        let what: Vec<String> = unlike(requested, read, language);
         if !what.is_empty() {
             let (number, what) = (number + 1, what.join(language.pick(", ", "、")));
             lines.push(language.pick(
@@ -136,14 +136,14 @@ fn holds_secret(request: &Request) -> bool {
 }
 
 /// In what a step of the file is not the command.
-fn unlike((asked, to): &(Step, Target), (read, of_file): &(Step, Target), language: Language) -> Vec<String> {
+fn unlike((requested, to): &(Step, Target), (read, of_file): &(Step, Target), language: Language) -> Vec<String> {
     let fields = |request: &Request| {
         let mut fields: Vec<(String, Vec<u8>)> = request.headers.clone();
         fields.iter_mut().for_each(|(name, _)| name.make_ascii_lowercase());
         fields.sort();
         fields
     };
-    let (own, other) = (fields(&asked.request), fields(&read.request));
+    let (own, other) = (fields(&requested.request), fields(&read.request));
     // A value that is made anew for each request is not there yet.
     let is_filled = |name: &str| {
         let place = read.request.headers.iter().position(|(known, _)| known.eq_ignore_ascii_case(name));
@@ -161,18 +161,21 @@ fn unlike((asked, to): &(Step, Target), (read, of_file): &(Step, Target), langua
     let mut what = names;
     let pick = |english: &str, chinese: &str| language.pick(english, chinese).to_owned();
     let wrong = [
-        (asked.request.method != read.request.method, pick("the method", "方法")),
-        (asked.request.path != read.request.path, pick("the path", "路径")),
-        (asked.request.body != read.request.body, pick("the body", "请求体")),
+        (requested.request.method != read.request.method, pick("the method", "方法")),
+        (requested.request.path != read.request.path, pick("the path", "路径")),
+        (requested.request.body != read.request.body, pick("the body", "请求体")),
         (
-            asked.request.version != read.request.version || to.protocol != of_file.protocol,
+            requested.request.version != read.request.version || to.protocol != of_file.protocol,
             pick("the version of HTTP", "HTTP 版本"),
         ),
-        ((&to.host, to.port) != (&of_file.host, of_file.port), pick("the server", "服务器")),
+        ((&to.host, to.port) != (&of_file.host, of_file.port), pick("the server", "服务端")),
         (to.tls != of_file.tls, pick("the settings of TLS", "TLS 设置")),
         ((&to.dial, &to.unix) != (&of_file.dial, &of_file.unix), pick("the way to the server", "连接方式")),
-        (asked.timeout != read.timeout || asked.connect_timeout != read.connect_timeout, pick("the timeouts", "超时")),
-        (asked.keep_alive != read.keep_alive, pick("keep-alive", "长连接")),
+        (
+            requested.timeout != read.timeout || requested.connect_timeout != read.connect_timeout,
+            pick("the timeouts", "超时"),
+        ),
+        (requested.keep_alive != read.keep_alive, pick("keep-alive", "长连接")),
     ];
     what.extend(wrong.into_iter().filter(|(is_wrong, _)| *is_wrong).map(|(_, name)| name));
     what
@@ -220,6 +223,6 @@ fn say_secrets(file: &ScenarioFile, language: Language) {
     let (names, sets) = (names.join(", "), sets.join(" "));
     output::note(&language.pick(
         format!("secrets are not in the file; set them before a run: export {sets} (it reads {names})"),
-        format!("文件中不含密钥；运行前请设置环境变量：export {sets}（文件读取 {names}）"),
+        format!("文件中不含敏感信息；运行前请设置环境变量：export {sets}（文件读取 {names}）"),
     ));
 }

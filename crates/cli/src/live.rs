@@ -13,16 +13,16 @@ use plan::Plan;
 use report::{About, HdrLog, Json, Language, Screen, Showing, Table};
 use serde_json::Value;
 
-use crate::bygone::Bygone;
-use crate::exporting::{ExportWish, Exporting};
+use crate::artifacts::Keeping;
+use crate::dashboards::Dashboards;
+use crate::exporting::{ExportOptions, Exporting};
+use crate::failure_rate_guard::FailureRateGuard;
 use crate::files::{Files, NotWritten};
-use crate::hopeless::Hopeless;
-use crate::keeping::Keeping;
-use crate::losses::Losses;
 use crate::machine;
 use crate::output::{self, Wrote};
 use crate::progress::Progress;
-use crate::watching::Watching;
+use crate::recovered_run::RecoveredRun;
+use crate::worker_loss_notices::Losses;
 
 /// How a load is shown.
 #[derive(Clone, Copy)]
@@ -51,7 +51,7 @@ pub(crate) struct Live<'a> {
     /// Exchanges are logged, whether the table is read or not.
     is_logged: bool,
     /// It was long ago: nothing ends it.
-    past: Option<Bygone>,
+    past: Option<RecoveredRun>,
     /// A file could not be written.
     has_lost: bool,
     table: Table,
@@ -59,13 +59,13 @@ pub(crate) struct Live<'a> {
     /// The end of the last row.
     shown_to: Duration,
     was_aborted: bool,
-    hopeless: Hopeless,
+    hopeless: FailureRateGuard,
     /// What changes the run, once it runs.
     control: Option<Control>,
     losses: Losses,
     exports: Exporting,
     keeping: Keeping,
-    watching: Watching,
+    watching: Dashboards,
     changes: Vec<Changed>,
 }
 
@@ -97,18 +97,18 @@ impl<'a> Live<'a> {
             progress: Progress::of_load(&view.screen, !view.is_json && !view.is_quiet, plan, address),
             shown_to: Duration::ZERO,
             was_aborted: false,
-            hopeless: Hopeless::default(),
+            hopeless: FailureRateGuard::default(),
             control: None,
             losses: Losses::default(),
             exports: Exporting::default(),
             keeping: Keeping::default(),
-            watching: Watching::default(),
+            watching: Dashboards::default(),
             changes: Vec::new(),
         }
     }
 
     /// Somebody may watch.
-    pub(crate) fn watch(&mut self, watching: Watching) {
+    pub(crate) fn watch(&mut self, watching: Dashboards) {
         self.watching = watching;
     }
 
@@ -150,13 +150,13 @@ impl<'a> Live<'a> {
     }
 
     /// The run is over, and is put together again.
-    pub(crate) fn looks_back(&mut self, past: Option<Bygone>) {
+    pub(crate) fn looks_back(&mut self, past: Option<RecoveredRun>) {
         self.past = past;
     }
 
     /// Figures go to other programs too.
-    pub(crate) fn export(&mut self, wish: &ExportWish) -> Result<(), ExportError> {
-        self.exports = Exporting::begin(wish, self.plan, (self.view.language, self.view.is_json))?;
+    pub(crate) fn export(&mut self, options: &ExportOptions) -> Result<(), ExportError> {
+        self.exports = Exporting::begin(options, self.plan, (self.view.language, self.view.is_json))?;
         Ok(())
     }
 
@@ -166,8 +166,8 @@ impl<'a> Live<'a> {
     }
 
     /// What has become of an interval is made once, for all views.
-    pub(crate) fn interval(&mut self, told: &engine::Interval<'_>) -> ControlFlow<()> {
-        let interval = Interval::of(told, self.plan);
+    pub(crate) fn interval(&mut self, reported: &engine::Interval<'_>) -> ControlFlow<()> {
+        let interval = Interval::of(reported, self.plan);
         let shared = self.exports.interval(interval);
         let interval = &*shared;
         self.progress.interval(interval.total.planned_finished());
@@ -181,7 +181,7 @@ impl<'a> Live<'a> {
             self.tell(written);
         }
         self.show(interval);
-        self.watching.interval(told, interval, self.plan, self.thresholds);
+        self.watching.interval(reported, interval, self.plan, self.thresholds);
         if let Some(control) = &self.control {
             let shown = (&self.watching, interval.to);
             self.losses.tell(control, shown, report::lost_worker, self.view.language);
@@ -194,8 +194,8 @@ impl<'a> Live<'a> {
         }
         // What came late of an earlier interval is looked at with the next one, whose time it has.
         if !interval.is_again && self.past.is_none() {
-            self.look_at_thresholds(told.total, interval.to.as_duration());
-            self.look_at_failures(told.total, interval.to.as_duration());
+            self.look_at_thresholds(reported.total, interval.to.as_duration());
+            self.look_at_failures(reported.total, interval.to.as_duration());
         }
         // Whoever wants a file gets it, also when nobody reads the table any more.
         if self.wrote == Wrote::All
@@ -257,8 +257,8 @@ impl<'a> Live<'a> {
             return;
         }
         output::note(self.view.language.pick(
-            "onrush: stopping: 95% of the requests of the last 30s failed; --persist goes on",
-            "onrush: 停止压测：最近 30s 有 95% 的请求失败；加上 --persist 可继续",
+            "onrush: stopping: 95% of the requests of the last 30s failed; --no-abort-on-failures goes on",
+            "onrush: 停止压测：最近 30s 有 95% 的请求失败；加上 --no-abort-on-failures 可继续",
         ));
         let texts = ("stopped: 95% of the last 30s failed", "停止：最近 30s 有 95% 失败");
         self.end_early(elapsed, "abort", (texts.0.to_owned(), texts.1.to_owned()));
@@ -332,13 +332,13 @@ impl<'a> Live<'a> {
         let language = self.view.language;
         if is_empty {
             // Whoever answered without opening a connection for messages is shown too.
-            let shown = self.failures.as_ref().filter(|_| report::has_answers(run));
-            let text = shown.map(|showing| report::failed_answers(run, showing));
+            let shown = self.failures.as_ref().filter(|_| report::has_responses(run));
+            let text = shown.map(|showing| report::failed_responses(run, showing));
             return text.map_or(Wrote::All, |text| output::write_stdout(&text, language));
         }
         let mut summary = report::summary(run, self.view.screen);
         if let Some(showing) = &self.failures {
-            summary.push_str(&report::failed_answers(run, showing));
+            summary.push_str(&report::failed_responses(run, showing));
         }
         output::write_stdout(&summary, language)
     }

@@ -5,75 +5,75 @@
 extern crate claims;
 
 mod args;
-mod borrowed;
+mod artifacts;
 mod bus;
-mod bygone;
 mod capacity;
 mod check;
-mod come;
+mod config_layers;
 mod consent;
 mod ctl;
+mod dashboards;
+mod data_sources;
 mod demo;
 mod doctor;
 mod ending;
 mod exit;
+mod experiment_output;
 mod exporting;
+mod failure_rate_guard;
 mod files;
 mod find_max;
 mod flags;
-mod front;
+mod foreign_args;
 mod generate;
 mod grpc;
+mod headless;
 mod help;
 mod hold;
-mod hopeless;
-mod import;
 mod init;
-mod judging;
-mod keeping;
-mod listen;
+mod journals;
 mod live;
-mod load;
-mod losses;
 mod machine;
-mod masking;
 #[cfg(feature = "nats")]
 mod on_bus;
 mod output;
 mod page;
+mod parse_addr;
 mod past;
-mod play;
 mod probe;
 mod probing;
 mod progress;
 mod proxies;
-mod quiet;
+mod recover;
+mod recovered_run;
+mod redaction;
 #[cfg(test)]
 mod reference;
 mod request_log;
-mod rings;
 mod ruling;
+mod run_scenario;
+mod run_settings;
+mod run_url;
 mod selftest;
 mod serve;
+mod shutdown;
 mod signals;
 mod sim;
 mod stop_file;
-mod stopping;
-mod supplies;
 mod sweep;
 mod tool;
 mod usage;
-mod watching;
-mod whole;
-mod wishes;
+mod validate_args;
 mod worker;
+mod worker_loss_notices;
 mod workers;
+mod wrapped_command;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
 use args::Command;
-use borrowed::Borrowed;
+use config_layers::ConfigLayers;
 use exit::Exit;
 use report::Language;
 
@@ -82,7 +82,7 @@ fn main() -> ExitCode {
     driver::give_large_memory_back();
     let words = usage::plain_language(std::env::args_os().collect());
     let language = usage::language_of(&words);
-    if let Some((tool, words)) = come::tool_of(&words) {
+    if let Some((tool, words)) = foreign_args::tool_of(&words) {
         return tool::run(tool, &words, language);
     }
     let words = match usage::early(words) {
@@ -92,9 +92,9 @@ fn main() -> ExitCode {
             return Exit::Usage.into();
         }
     };
-    let words = front::sorted(words);
-    let (words, curl) = come::split_at_curl(words, language);
-    let mut borrowed = match Borrowed::add(words, curl.is_some(), language) {
+    let words = wrapped_command::sorted(words);
+    let (words, curl) = foreign_args::split_at_curl(words, language);
+    let mut borrowed = match ConfigLayers::add(words, curl.is_some(), language) {
         Ok(borrowed) => borrowed,
         Err(text) => {
             output::complain(&text);
@@ -129,8 +129,8 @@ fn obey(words: &[OsString], curl: Option<Vec<Vec<u8>>>, language: Language) -> E
     }
     match command {
         Command::Run(args) => match args.file() {
-            Some(file) => play::play(&args, file),
-            None => load::run(&args),
+            Some(file) => run_scenario::play(&args, file),
+            None => run_url::run(&args),
         },
         Command::Demo(args) => demo::demo(&args),
         Command::Serve(args) => serve::serve(&args),
@@ -141,7 +141,7 @@ fn obey(words: &[OsString], curl: Option<Vec<Vec<u8>>>, language: Language) -> E
         Command::Report { run, file } => past::report(&run, file.as_deref(), usage::language()),
         Command::History { is_json, is_trend } => past::history(is_json, is_trend, usage::language()),
         Command::Compare { sides, fail_if, is_json } => past::compare(&sides, &fail_if, is_json, usage::language()),
-        Command::Import(rings, args) => import::import(&rings, &args),
+        Command::Import(journals, args) => recover::import(&journals, &args),
         Command::Web(args) => page::page(&args),
         Command::Ctl(args) => ctl::ctl(&args),
         Command::FindMax(args) => find_max::find_max(&args),

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use cluster::Setting;
-use cluster::nats::{NatsError, Role, Site, join};
-use cluster::ring::Rings;
-use cluster::team::{Complain, Keeping, Look, Workers};
+use cluster::coordinator::{Complain, Keeping, Look, Workers};
+use cluster::journal::Journals;
+use cluster::nats::{BusUrl, NatsError, Role, join};
 use pacing::Nanos;
 use report::Language;
 
 use crate::exit::Exit;
-use crate::{output, rings};
+use crate::{journals, output};
 
 /// Who leads on a bus of several servers is known to be gone after this.
 const TTL_OF_SEVERAL: Nanos = Nanos::from_millis(15_000);
@@ -20,55 +20,55 @@ pub(crate) fn lead(
     bus: &str,
     setting: Setting,
     look: Look,
-    rings: Option<Rings>,
+    journals: Option<Journals>,
     language: Language,
 ) -> Result<Workers, (String, Exit)> {
     let say = |error: NatsError| (said(&error, language), exit_of(&error));
-    let site: Site = bus.parse().map_err(say)?;
+    let bus_url: BusUrl = bus.parse().map_err(say)?;
     // Several servers need a while to agree on another one that writes, and nothing is renewed meanwhile.
-    let ttl = if site.replicas() > 1 { TTL_OF_SEVERAL } else { setting.ttl };
+    let ttl = if bus_url.replicas() > 1 { TTL_OF_SEVERAL } else { setting.ttl };
     let setting = Setting { ttl, ..setting };
     let complain: Complain = Arc::new(move |stopped| {
-        let (path, reason) = stopped.told();
-        output::note(&format!("onrush: {}", rings::not_kept(&path, reason.as_deref(), language)));
+        let (path, reason) = stopped.reported();
+        output::note(&format!("onrush: {}", journals::not_kept(&path, reason.as_deref(), language)));
     });
-    let keeping = rings.map(|rings| Keeping { rings, complain });
-    Workers::lead(setting, look, keeping, |subjects, inbox| join(&site, Role::Leads, subjects, inbox)).map_err(say)
+    let keeping = journals.map(|journals| Keeping { journals, complain });
+    Workers::lead(setting, look, keeping, |subjects, inbox| join(&bus_url, Role::Leads, subjects, inbox)).map_err(say)
 }
 
 pub(crate) fn exit_of(error: &NatsError) -> Exit {
-    if let NatsError::Site { .. } = error { Exit::Usage } else { Exit::System }
+    if let NatsError::BusUrl { .. } = error { Exit::Usage } else { Exit::System }
 }
 
 /// Why there is no bus, in words.
 pub(crate) fn said(error: &NatsError, language: Language) -> String {
     let english = error.to_string();
     let chinese = match error {
-        NatsError::Site { given } => {
+        NatsError::BusUrl { given } => {
             format!(
-                "'{given}' 不是总线地址；请写成 nats://主机:端口/名称（多个服务器用逗号分隔），名称只含字母、数字、- 和 _；或 tls://主机:端口/名称?ca=文件&cert=文件&key=文件"
+                "'{given}' 不是总线地址；请写成 nats://主机:端口/名称（多个节点用逗号分隔），名称只含字母、数字、- 和 _；或 tls://主机:端口/名称?ca=文件&cert=文件&key=文件"
             )
         }
-        NatsError::Tls { site, reason } => {
+        NatsError::Tls { bus_url, reason } => {
             format!(
-                "无法与总线 {site} 建立 TLS：{}；请写成 tls://主机:端口/名称，主机须与其证书一致；系统不认识签发者时加 ?ca=文件，它要求客户端证书时加 &cert=文件&key=文件",
+                "无法与总线 {bus_url} 建立 TLS：{}；请写成 tls://主机:端口/名称，主机须与其证书一致；系统不认识签发者时加 ?ca=文件，它要求客户端证书时加 &cert=文件&key=文件",
                 report::in_chinese(reason)
             )
         }
-        NatsError::Unreachable { site, reason } => {
-            format!("无法连接总线 {site}：{}；那里有 nats-server 在运行吗？", report::in_chinese(reason))
+        NatsError::Unreachable { bus_url, reason } => {
+            format!("无法连接总线 {bus_url}：{}；那里有 nats-server 在运行吗？", report::in_chinese(reason))
         }
-        NatsError::Rejected { site, reason } => {
-            format!("总线 {site} 拒绝连接：{reason}；请在主机前写上用户名和密码，如 用户:密码@主机（@ 写成 %40）")
+        NatsError::Rejected { bus_url, reason } => {
+            format!("总线 {bus_url} 拒绝连接：{reason}；请在主机前写上用户名和密码，如 用户:密码@主机（@ 写成 %40）")
         }
-        NatsError::Forbidden { site, reason } => {
+        NatsError::Forbidden { bus_url, reason } => {
             format!(
-                "总线 {site} 不允许此操作：{reason}；工作进程的地址只供 onrush worker 加入一个集群，主导方请使用主导方的地址"
+                "总线 {bus_url} 不允许此操作：{reason}；工作进程的地址只供 onrush worker 加入一个集群，主控进程请使用主控的地址"
             )
         }
-        NatsError::Old { site, version } => format!("总线 {site} 是 nats-server {version}；需要 2.11 或更新版本"),
-        NatsError::Forgetful { site, reason } => {
-            format!("总线 {site} 无法保存数据：{reason}；请为 nats-server 启用 JetStream（-js）并留出空间")
+        NatsError::Old { bus_url, version } => format!("总线 {bus_url} 是 nats-server {version}；需要 2.11 或更新版本"),
+        NatsError::Forgetful { bus_url, reason } => {
+            format!("总线 {bus_url} 无法保存数据：{reason}；请为 nats-server 启用 JetStream（-js）并留出空间")
         }
         NatsError::System(error) => report::in_chinese(&error.to_string()),
     };

@@ -7,7 +7,7 @@ use plan::Known;
 use report::{Language, Room, Screen};
 
 use crate::exit::Exit;
-use crate::masking;
+use crate::redaction;
 
 /// Whether somebody still reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,26 +137,28 @@ fn visible(each: char) -> impl Iterator<Item = char> {
 }
 
 /// Lines that are kept for whoever listens.
-const HEARD_MAX: usize = 100;
+const SERVER_TEXTS_MAX: usize = 100;
 /// What was said since somebody listens.
-static HEARD: Mutex<Option<Vec<String>>> = Mutex::new(None);
+static RECEIVED: Mutex<Option<Vec<String>>> = Mutex::new(None);
 
 /// From now on what is said on stderr is kept too.
 pub(crate) fn listen() {
-    *HEARD.lock().expect("nobody panics with it") = Some(Vec::new());
+    *RECEIVED.lock().expect("nobody panics with it") = Some(Vec::new());
 }
 
 /// What was said since; nothing more is kept.
-pub(crate) fn heard() -> Vec<String> {
-    HEARD.lock().expect("nobody panics with it").take().unwrap_or_default()
+pub(crate) fn received() -> Vec<String> {
+    RECEIVED.lock().expect("nobody panics with it").take().unwrap_or_default()
 }
 
 /// The same without our name. A secret that was typed stays out, whoever says it again.
 pub(crate) fn note(text: &str) {
-    let words = masking::words_typed();
+    let words = redaction::words_typed();
     let text = Known::of_words(words.iter().map(String::as_str)).hide(text);
-    if let Some(heard) = HEARD.lock().expect("nobody panics with it").as_mut().filter(|heard| heard.len() < HEARD_MAX) {
-        heard.push(text.clone());
+    if let Some(received) =
+        RECEIVED.lock().expect("nobody panics with it").as_mut().filter(|received| received.len() < SERVER_TEXTS_MAX)
+    {
+        received.push(text.clone());
     }
     if !is_held_back(Stream::Err, &text) {
         print_note(&text);

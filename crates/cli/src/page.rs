@@ -11,7 +11,7 @@ use web::Order;
 use crate::args::{Command, RunArgs, WatchArgs};
 use crate::exit::Exit;
 use crate::flags::{self, Mode};
-use crate::{help, load, masking, output, play, stopping, usage, watching};
+use crate::{dashboards, help, output, redaction, run_scenario, run_url, shutdown, usage};
 
 /// How often it is looked whether somebody wants the end.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
@@ -63,7 +63,7 @@ const FROM_A_PAGE: [&str; 73] = [
     "until",
     "read-bytes",
     "length-prefix",
-    "no-answer",
+    "no-response",
     "ws-type",
     "ws-deflate",
     "subprotocol",
@@ -74,8 +74,8 @@ const FROM_A_PAGE: [&str; 73] = [
     "expect-header",
     "expect-json",
     "interval",
-    "i-may-load",
-    "persist",
+    "allow-host",
+    "no-abort-on-failures",
     "budget",
     "threshold",
     "strict",
@@ -87,7 +87,7 @@ const FROM_A_PAGE: [&str; 73] = [
     "only",
     "driver",
     "source-ip",
-    "to",
+    "connect-addresses",
     "resolve",
     "connect-to",
     "shuffle",
@@ -95,29 +95,29 @@ const FROM_A_PAGE: [&str; 73] = [
 ];
 
 /// What may lead the requests of a file to somebody whom the file does not name, or let others read them.
-const LEADS_ELSEWHERE: [&str; 6] = ["var", "resolve", "connect-to", "to", "insecure", "host"];
+const LEADS_ELSEWHERE: [&str; 6] = ["var", "resolve", "connect-to", "connect-addresses", "insecure", "host"];
 
 /// Serves the page until somebody ends the program.
 pub(crate) fn page(args: &WatchArgs) -> Exit {
     let language = usage::language();
     // Whoever has seen the link may end it.
-    let asked = match stopping::watch_idle(language) {
-        Ok(asked) => asked,
+    let requested = match shutdown::watch_idle(language) {
+        Ok(requested) => requested,
         Err(exit) => return exit,
     };
     let (sender, orders) = channel();
-    let site = match watching::open(args, Some((sender, files)), language) {
-        Ok(site) => site,
+    let bus_url = match dashboards::open(args, Some((sender, files)), language) {
+        Ok(bus_url) => bus_url,
         Err(text) => {
             output::complain(&text);
             return Exit::Usage;
         }
     };
-    while !asked.is_asked() {
+    while !requested.is_requested() {
         match orders.recv_timeout(LOOK_EVERY) {
             Ok(order) => {
-                carry_out(&order, &site);
-                stopping::idle();
+                carry_out(&order, &bus_url);
+                shutdown::idle();
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
@@ -127,25 +127,25 @@ pub(crate) fn page(args: &WatchArgs) -> Exit {
 }
 
 /// One run.
-fn carry_out(order: &Order, site: &web::Site) {
+fn carry_out(order: &Order, bus_url: &web::Site) {
     usage::speak(order.language);
-    watching::show_on(&site.hub(), order.answer.clone());
-    masking::typed(order.words.clone());
+    dashboards::show_on(&bus_url.hub(), order.response.clone());
+    redaction::typed(order.words.clone());
     output::listen();
     let read = read(&order.words, order.language);
     let exit = read.map(|args| match args.file() {
-        Some(file) => play::play(&args, file),
-        None => load::run(&args),
+        Some(file) => run_scenario::play(&args, file),
+        None => run_url::run(&args),
     });
-    let heard = output::heard().join("\n");
-    site.hub().done(&heard);
+    let received = output::received().join("\n");
+    bus_url.hub().done(&received);
     let text = match exit {
         Err(text) => text,
-        Ok(_) if heard.is_empty() => order.language.pick("the run did not begin", "压测没有启动").to_owned(),
-        Ok(_) => heard,
+        Ok(_) if received.is_empty() => order.language.pick("the run did not begin", "压测没有启动").to_owned(),
+        Ok(_) => received,
     };
     // It did begin, where somebody has said so before.
-    order.answer.give(Err(text));
+    order.response.give(Err(text));
 }
 
 /// The words as a run that a page may start.
@@ -163,7 +163,7 @@ fn read(words: &[String], language: Language) -> Result<RunArgs, String> {
     if let Some(flag) = rows.iter().map(|row| row.name).find(foreign) {
         return Err(language.pick(
             format!("--{flag} is for the command line only; a run with it is started there, with --web to watch it"),
-            format!("--{flag} 只能在命令行使用；请在命令行启动，并加上 --web 在页面上观看"),
+            format!("--{flag} 只能在命令行使用；请在命令行启动，并加上 --web 在页面上查看"),
         ));
     }
     let Command::Run(args) = Command::of(&matches) else {

@@ -6,9 +6,9 @@ use history::FailIf;
 use report::Language;
 use serde_json::Value;
 
+use crate::artifacts::{PAGE, runs};
 use crate::exit::Exit;
-use crate::files::Place;
-use crate::keeping::{PAGE, runs};
+use crate::files::OutputFile;
 use crate::{output, ruling};
 
 /// `onrush report RUN`.
@@ -25,7 +25,7 @@ pub(crate) fn report(run: &str, file: Option<&str>, language: Language) -> Exit 
                 Ok(folder.path().join(PAGE).display().to_string())
             }
             Some(file) => {
-                let place = Place::open_report(Path::new(file));
+                let place = OutputFile::open_report(Path::new(file));
                 let written = place.and_then(|place| place.write_whole(&page));
                 written.map_err(|(path, error)| (output::cannot_write(&path, &error, language), Exit::System))?;
                 Ok(file.to_owned())
@@ -103,7 +103,7 @@ pub(crate) fn compare(sides: &[Vec<String>; 2], fail_if: &[String], is_json: boo
         _ => {
             return refuse(language.pick(
                 "compare takes two runs: onrush compare A B; or several on each side: onrush compare A1 A2 -- B1 B2",
-                "compare 需要两次运行：onrush compare A B；或每组多次：onrush compare A1 A2 -- B1 B2",
+                "compare 需要两条压测记录：onrush compare A B；或每组多条：onrush compare A1 A2 -- B1 B2",
             ));
         }
     };

@@ -30,7 +30,7 @@ const HELLO: [u8; 50] = {
     hello
 };
 /// The kinds of records that an answer begins with: an alert, a handshake.
-const ANSWERS: [u8; 2] = [0x15, 0x16];
+const RESPONSES: [u8; 2] = [0x15, 0x16];
 
 /// Whether TLS is spoken at an address; what cannot be found out is no.
 pub(crate) fn speaks_tls(address: SocketAddr) -> bool {
@@ -38,11 +38,11 @@ pub(crate) fn speaks_tls(address: SocketAddr) -> bool {
         let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.write_all(&HELLO)?;
-        let mut answer = [0; 2];
-        stream.read_exact(&mut answer)?;
-        Ok(answer)
+        let mut response = [0; 2];
+        stream.read_exact(&mut response)?;
+        Ok(response)
     };
-    ask().is_ok_and(|[kind, major]| ANSWERS.contains(&kind) && major == 3)
+    ask().is_ok_and(|[kind, major]| RESPONSES.contains(&kind) && major == 3)
 }
 
 /// Requests went out plain, by a protocol that TLS is spoken for, on connections that came about, and not a byte ever came back. Whoever

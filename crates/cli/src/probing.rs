@@ -1,19 +1,19 @@
 //! Who wants half of the users to go on when a load is over.
 
-use engine::ProbeWish;
+use engine::ProbeOption;
 use report::Language;
 
 use crate::args::RunArgs;
 
 /// What the command line says of it; what is wrong with that otherwise.
-pub(crate) fn wish(args: &RunArgs, language: Language) -> Result<ProbeWish, &'static str> {
+pub(crate) fn options(args: &RunArgs, language: Language) -> Result<ProbeOption, &'static str> {
     match (args.probe, args.no_probe) {
         (true, true) => {
             Err(language.pick("--probe and --no-probe cannot be given together", "--probe 和 --no-probe 不能同时使用"))
         }
-        (true, false) => Ok(ProbeWish::Always),
-        (false, true) => Ok(ProbeWish::Never),
-        (false, false) if args.file().is_some() => Ok(ProbeWish::Asked),
-        (false, false) => Ok(ProbeWish::Safe),
+        (true, false) => Ok(ProbeOption::Always),
+        (false, true) => Ok(ProbeOption::Never),
+        (false, false) if args.file().is_some() => Ok(ProbeOption::IfRequested),
+        (false, false) => Ok(ProbeOption::Safe),
     }
 }

@@ -14,7 +14,7 @@ use crate::output;
 const TICK: Duration = Duration::from_millis(500);
 
 /// What the line is told.
-enum Told {
+enum ProgressFigures {
     /// So many requests are done.
     Done(u64),
     /// The load was changed: nobody knows its end.
@@ -23,7 +23,7 @@ enum Told {
 
 /// The line below the table. Without a terminal it does nothing.
 pub(crate) struct Progress {
-    ticker: Option<(Sender<Told>, JoinHandle<()>)>,
+    ticker: Option<(Sender<ProgressFigures>, JoinHandle<()>)>,
 }
 
 impl Progress {
@@ -47,8 +47,8 @@ impl Progress {
             loop {
                 output::show_below(&aim.progress(begun.elapsed(), done, columns, language));
                 match receiver.recv_timeout(TICK) {
-                    Ok(Told::Done(number)) => done = number,
-                    Ok(Told::NoAim) => aim = Aim::default(),
+                    Ok(ProgressFigures::Done(number)) => done = number,
+                    Ok(ProgressFigures::NoAim) => aim = Aim::default(),
                     Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => break,
                 }
@@ -63,7 +63,7 @@ impl Progress {
     pub(crate) fn interval(&self, done: u64) {
         if let Some((sender, _)) = &self.ticker {
             // It ends only when we say so.
-            let _ = sender.send(Told::Done(done));
+            let _ = sender.send(ProgressFigures::Done(done));
         }
     }
 
@@ -71,7 +71,7 @@ impl Progress {
     pub(crate) fn forget_aim(&self) {
         if let Some((sender, _)) = &self.ticker {
             // It ends only when we say so.
-            let _ = sender.send(Told::NoAim);
+            let _ = sender.send(ProgressFigures::NoAim);
         }
     }
 

@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::thread::JoinHandle;
 
-use engine::{LogPipe, LogReader, LogWish, Lookout};
+use engine::{LogFilter, LogReader, LogSink, RequestLogConfig};
 use plan::{Need, PlanError, parse_count, parse_share};
 use report::{LOG_COLUMNS, Language, LogStyle, StepName};
 
 use crate::args::LogArgs;
-use crate::files::{NotWritten, Place};
+use crate::files::{NotWritten, OutputFile};
 use crate::output;
 
 /// Of random draws, when no other seed is given.
@@ -18,7 +18,7 @@ const SEED_DEFAULT: u64 = 1;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tracing {
     slowest: usize,
-    log: Option<(String, LogWish)>,
+    log: Option<(String, LogFilter)>,
 }
 
 impl Tracing {
@@ -36,12 +36,12 @@ impl Tracing {
         };
         let share = args.log_share.as_deref().map(|text| parse_share("--log-share", text)).transpose()?;
         let seed = seed.map(|text| parse_count("--seed", text, 0, u64::MAX)).transpose()?;
-        let wish = LogWish {
+        let options = LogFilter {
             only_failed: args.log_only.is_some(),
             per_million: share.unwrap_or(1_000_000),
             seed: seed.unwrap_or(SEED_DEFAULT),
         };
-        Ok(Self { slowest, log: Some((path, wish)) })
+        Ok(Self { slowest, log: Some((path, options)) })
     }
 
     /// Where the log goes.
@@ -55,21 +55,23 @@ impl Tracing {
     }
 
     /// Opens the file, and begins to write what comes.
-    pub(crate) fn begin(&self, steps: Vec<StepName>) -> Result<(Lookout, Option<Writing>), NotWritten> {
-        let Some((path, wish)) = &self.log else { return Ok((Lookout { slowest: self.slowest, log: None }, None)) };
-        let place = Place::open(Path::new(path))?;
-        let (pipe, reader) = LogPipe::new(*wish);
+    pub(crate) fn begin(&self, steps: Vec<StepName>) -> Result<(RequestLogConfig, Option<Writing>), NotWritten> {
+        let Some((path, options)) = &self.log else {
+            return Ok((RequestLogConfig { slowest: self.slowest, log: None }, None));
+        };
+        let place = OutputFile::open(Path::new(path))?;
+        let (pipe, reader) = LogSink::new(*options);
         let style = LogStyle { is_csv: Path::new(path).extension().is_some_and(|ending| ending == "csv"), steps };
         let thread = std::thread::Builder::new().name("log".to_owned()).spawn(move || write(place, &reader, &style));
         let thread = thread.map_err(|error| (path.clone(), error))?;
-        let lookout = Lookout { slowest: self.slowest, log: Some(pipe.clone()) };
-        Ok((lookout, Some(Writing { pipe, thread })))
+        let log_config = RequestLogConfig { slowest: self.slowest, log: Some(pipe.clone()) };
+        Ok((log_config, Some(Writing { pipe, thread })))
     }
 }
 
 /// A log that is being written.
 pub(crate) struct Writing {
-    pipe: LogPipe,
+    pipe: LogSink,
     thread: JoinHandle<(u64, Result<(), NotWritten>)>,
 }
 
@@ -95,7 +97,7 @@ impl Writing {
 }
 
 /// Writes what comes. After a failure the rest is read all the same, so that the load goes on as before.
-fn write(mut place: Place, reader: &LogReader, style: &LogStyle) -> (u64, Result<(), NotWritten>) {
+fn write(mut place: OutputFile, reader: &LogReader, style: &LogStyle) -> (u64, Result<(), NotWritten>) {
     let (mut text, mut bytes, mut failure) = (String::new(), 0, None);
     if style.is_csv {
         text = format!("{LOG_COLUMNS}\n");

@@ -10,8 +10,8 @@ use wire::tls::ServerConfig;
 
 use crate::args::ServeArgs;
 use crate::exit::Exit;
-use crate::listen::read_address;
-use crate::{load, output, signals, usage};
+use crate::parse_addr::read_address;
+use crate::{output, run_url, signals, usage};
 
 const LISTEN_DEFAULT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
 
@@ -23,12 +23,12 @@ pub(crate) fn serve(args: &ServeArgs) -> Exit {
             let value = args.listen.as_deref().unwrap_or_default();
             output::complain(&language.pick(
                 format!("--listen wants an address and a port like 127.0.0.1:8080 or :8080, not '{value}'"),
-                format!("--listen 需要 127.0.0.1:8080 或 :8080 这样的地址和端口，而不是 '{value}'"),
+                format!("--listen 的值 '{value}' 无效：应为 127.0.0.1:8080 或 :8080 这样的地址和端口"),
             ));
             return Exit::Usage;
         }
     };
-    let read = load::threads(args.threads.as_deref()).and_then(|threads| Ok((threads, behavior(args)?)));
+    let read = run_url::threads(args.threads.as_deref()).and_then(|threads| Ok((threads, behavior(args)?)));
     let (threads, behavior) = match read {
         Ok(read) => read,
         Err(error) => {
@@ -57,7 +57,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Exit {
         Some((value, None)) => {
             output::complain(&language.pick(
                 format!("--tcp wants a port like 9000 or an address like 127.0.0.1:9000, not '{value}'"),
-                format!("--tcp 需要 9000 这样的端口或 127.0.0.1:9000 这样的地址，而不是 '{value}'"),
+                format!("--tcp 的值 '{value}' 无效：应为 9000 这样的端口或 127.0.0.1:9000 这样的地址"),
             ));
             return Exit::Usage;
         }

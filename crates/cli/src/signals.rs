@@ -8,10 +8,10 @@ use signal_hook::iterator::Signals;
 
 /// Whether the user asked for the end.
 #[derive(Clone, Default)]
-pub(crate) struct Asked(Arc<AtomicBool>);
+pub(crate) struct StopRequest(Arc<AtomicBool>);
 
-impl Asked {
-    pub(crate) fn is_asked(&self) -> bool {
+impl StopRequest {
+    pub(crate) fn is_requested(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
@@ -24,15 +24,15 @@ impl Asked {
 pub(crate) fn watch(
     first: impl FnOnce() + Send + 'static,
     again: impl Fn() + Send + 'static,
-) -> Result<Asked, std::io::Error> {
+) -> Result<StopRequest, std::io::Error> {
     let mut ends = vec![SIGINT, SIGTERM];
     // Whoever starts us with `nohup` wants us to outlive the terminal.
     if !is_ignored(SIGHUP) {
         ends.push(SIGHUP);
     }
     let mut signals = Signals::new(ends)?;
-    let asked = Asked::default();
-    let tell = asked.clone();
+    let requested = StopRequest::default();
+    let tell = requested.clone();
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         let mut first = Some(first);
         while !signals.is_closed() {
@@ -49,7 +49,7 @@ pub(crate) fn watch(
             }
         }
     })?;
-    Ok(asked)
+    Ok(requested)
 }
 
 /// What Ctrl-C does.

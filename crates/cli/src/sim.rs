@@ -16,15 +16,15 @@ fn run(args: &SimArgs, language: Language) -> Result<Exit, (String, Exit)> {
     if what != "cluster" {
         let text = language.pick(
             format!("onrush sim tries out: cluster. Not '{what}'; write onrush sim cluster"),
-            format!("onrush sim 可试验的只有 cluster，而不是 '{what}'；请写 onrush sim cluster"),
+            format!("onrush sim 不能试验 '{what}'；请写 onrush sim cluster"),
         );
         return Err((text, Exit::Usage));
     }
-    crowd::run(args, language)
+    bus_benchmark::run(args, language)
 }
 
 #[cfg(not(feature = "nats"))]
-mod crowd {
+mod bus_benchmark {
     use super::{Exit, Language, SimArgs};
 
     pub(super) fn run(_: &SimArgs, language: Language) -> Result<Exit, (String, Exit)> {
@@ -33,14 +33,14 @@ mod crowd {
 }
 
 #[cfg(feature = "nats")]
-mod crowd {
+mod bus_benchmark {
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::Duration;
 
-    use cluster::crowd::{CrowdError, Fault, Moment, Order, Outcome, try_out};
-    use engine::{RunError, StopHandle, TeamFault};
-    use host::Spent;
+    use cluster::bus_benchmark::{BusBenchmarkError, Fault, Moment, Order, Outcome, try_out};
+    use engine::{BackendFault, RunError, StopHandle};
+    use host::ProcessUsage;
     use metrics::Distribution;
     use serde_json::{Value, json};
 
@@ -70,8 +70,8 @@ mod crowd {
     }
 
     impl Took {
-        fn look(&mut self, spent: Option<Spent>, is_first: bool) {
-            let Some(Spent { cpu, resident_bytes }) = spent else { return };
+        fn look(&mut self, spent: Option<ProcessUsage>, is_first: bool) {
+            let Some(ProcessUsage { cpu, resident_bytes }) = spent else { return };
             if is_first {
                 self.before = cpu;
             }
@@ -103,28 +103,28 @@ mod crowd {
         }
         let stop = StopHandle::default();
         let (first, again) = (stop.clone(), stop.clone());
-        let asked = signals::watch(move || first.stop(), move || again.abort());
-        let asked = asked.map_err(|error| of_system(&error, language))?;
+        let requested = signals::watch(move || first.stop(), move || again.abort());
+        let requested = requested.map_err(|error| of_system(&error, language))?;
         let own = match &args.cluster {
             Some(_) => None,
-            None => Some(OwnBus::start(&asked, language)?),
+            None => Some(OwnBus::start(&requested, language)?),
         };
-        if asked.is_asked() {
+        if requested.is_requested() {
             return Ok(Exit::Stopped);
         }
-        let site = args.cluster.as_deref().or(own.as_ref().map(|own| own.site.as_str())).unwrap_or_default();
-        let site = site.parse().map_err(|error| (on_bus::said(&error, language), Exit::Usage))?;
+        let bus_url = args.cluster.as_deref().or(own.as_ref().map(|own| own.bus_url.as_str())).unwrap_or_default();
+        let bus_url = bus_url.parse().map_err(|error| (on_bus::said(&error, language), Exit::Usage))?;
         let version = env!("CARGO_PKG_VERSION").to_owned();
         let who = crate::workers::id();
-        let order = Order { site, who, workers: workers as usize, seconds, patience: PATIENCE, version };
+        let order = Order { bus_url, who, workers: workers as usize, seconds, patience: PATIENCE, version };
         let mut took = Took::default();
-        let mut told = 0;
+        let mut reported = 0;
         let watched = Watched::default();
         let outcome = std::thread::scope(|scope| {
             scope.spawn(|| watched.watch(own.as_ref(), &stop, language));
             let outcome = try_out(&order, &stop, |moment| {
                 took.look(own.as_ref().and_then(OwnBus::spent), matches!(moment, Moment::Ready(_)));
-                tell(moment, workers, &mut told, language);
+                tell(moment, workers, &mut reported, language);
             });
             watched.is_over.store(true, Ordering::Relaxed);
             outcome
@@ -132,7 +132,7 @@ mod crowd {
         if let Some(reason) = watched.ended.into_inner().ok().flatten() {
             return Err((reason, Exit::System));
         }
-        let outcome = outcome.map_err(|error| said(&error, asked.is_asked(), language))?;
+        let outcome = outcome.map_err(|error| said(&error, requested.is_requested(), language))?;
         let took = own.is_some().then_some(took);
         let text = if args.is_json {
             format!("{:#}\n", value(&outcome, workers, took))
@@ -144,7 +144,7 @@ mod crowd {
             return Ok(wrote);
         }
         Ok(match is_whole(&outcome) {
-            _ if asked.is_asked() => Exit::Stopped,
+            _ if requested.is_requested() => Exit::Stopped,
             true => Exit::Done,
             false => Exit::Unmet,
         })
@@ -156,13 +156,13 @@ mod crowd {
     }
 
     /// A line now and then, for who waits.
-    fn tell(moment: Moment, workers: u64, told: &mut usize, language: Language) {
+    fn tell(moment: Moment, workers: u64, reported: &mut usize, language: Language) {
         match moment {
             Moment::There(there) => {
                 // In steps of a quarter.
                 let quarter = there * 4 / (workers as usize).max(1);
-                if quarter > *told {
-                    *told = quarter;
+                if quarter > *reported {
+                    *reported = quarter;
                     output::note(&language.pick(
                         format!("{there} of {workers} workers are there"),
                         format!("{workers} 个工作进程中已到 {there} 个"),
@@ -198,17 +198,19 @@ mod crowd {
     }
 
     /// Why nothing came of it.
-    fn said(error: &CrowdError, was_asked: bool, language: Language) -> (String, Exit) {
+    fn said(error: &BusBenchmarkError, was_requested: bool, language: Language) -> (String, Exit) {
         match error {
             // What a worker met says more than that the run did not begin.
-            CrowdError::Run { first: Some(fault), .. } if !was_asked => (wrong(fault, language), Exit::System),
-            CrowdError::Bus(error) => (on_bus::said(error, language), on_bus::exit_of(error)),
-            CrowdError::Run { error: error @ RunError::Team(TeamFault::Stopped), .. } => {
+            BusBenchmarkError::Run { first: Some(fault), .. } if !was_requested => {
+                (wrong(fault, language), Exit::System)
+            }
+            BusBenchmarkError::Bus(error) => (on_bus::said(error, language), on_bus::exit_of(error)),
+            BusBenchmarkError::Run { error: error @ RunError::RemoteBackend(BackendFault::Stopped), .. } => {
                 (report::run_error(error, language), Exit::Stopped)
             }
-            CrowdError::Run { error, .. } => (report::run_error(error, language), Exit::System),
-            CrowdError::System(error) => of_system(error, language),
-            CrowdError::Plan(error) => (report::plan_error(error, language), Exit::Usage),
+            BusBenchmarkError::Run { error, .. } => (report::run_error(error, language), Exit::System),
+            BusBenchmarkError::System(error) => of_system(error, language),
+            BusBenchmarkError::Plan(error) => (report::plan_error(error, language), Exit::Usage),
         }
     }
 
@@ -224,7 +226,7 @@ mod crowd {
             Fault::GivenUp => language.pick(
                 "a worker did not reach whoever leads in time: the bus, this machine or both have too much to do"
                     .to_owned(),
-                "有工作进程未能及时联系到主导进程：总线或本机（或两者）负担过重".to_owned(),
+                "有工作进程未能及时联系到主控进程：总线或本机（或两者）负荷过重".to_owned(),
             ),
         }
     }
@@ -257,8 +259,8 @@ mod crowd {
             format!(
                 "工作进程    {workers} 个，{ready:.1} 秒后就绪；{with_part} 个承担负载{rest}\n\
                  上报数据    {batches} 批，每批 {size} 字节；读取延迟 p50 {half:.0} ms，p99 {most_of:.0} ms，最大 {all:.0} ms\n\
-                 启动次数    虚拟 {made}，统计到 {counted}；无人承担 {undelivered}，未知 {unknown}；{lost} 个工作进程失联\n\
-                 时间分布    合并结果与虚拟数据：{buckets}\n"
+                 发起次数    模拟 {made}，统计到 {counted}；无人承担 {undelivered}，未知 {unknown}；{lost} 个工作进程失联\n\
+                 时间分布    合并结果与模拟数据：{buckets}\n"
             ),
         );
         if let Some(took) = took {

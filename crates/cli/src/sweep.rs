@@ -11,16 +11,16 @@ use figures::{At, Held, Quantile, Run};
 use metrics::Measure;
 use plan::parse_count;
 use report::Language;
-use search::swept::{BestBy, SweptRun};
+use search::sweep_result::{BestBy, SweptRun};
 use search::{Cell, Grid, REPEAT_MAX, Vary};
 
 use crate::args::{Command, HoldArgs, RunArgs, SweepArgs};
 use crate::exit::Exit;
-use crate::front::{self, Behind};
-use crate::load::{self, Load, Prepared};
-use crate::quiet::{Quiet, QuietHold};
-use crate::wishes::Wishes;
-use crate::{hold, keeping, masking, output, play, signals, stopping, usage};
+use crate::headless::{HeadlessHold, HeadlessRun};
+use crate::run_settings::RunSettings;
+use crate::run_url::{self, Load, Prepared};
+use crate::wrapped_command::{self, WrappedCommand};
+use crate::{artifacts, hold, output, redaction, run_scenario, shutdown, signals, usage};
 use cells::Varied;
 use shown::Shown;
 
@@ -51,7 +51,7 @@ const OF_ONE_RUN: [&str; 17] = [
 
 /// `onrush sweep`.
 pub(crate) fn sweep(args: &SweepArgs) -> Exit {
-    front::ended(begun(args, usage::language()))
+    wrapped_command::ended(begun(args, usage::language()))
 }
 
 /// What is wrong with the command line, in words, or how it ended.
@@ -61,11 +61,11 @@ fn begun(args: &SweepArgs, language: Language) -> Result<Exit, String> {
     let vary = args.vary.iter().map(|text| Vary::parse(text)).collect::<Result<Vec<_>, _>>();
     let grid = vary.and_then(|vary| Grid::new(vary, repeat));
     let grid = grid.map_err(|error| report::grid_error(&error, language))?;
-    let base = front::behind(&args.front.words, &[], language)?;
+    let base = wrapped_command::behind(&args.front.words, &[], language)?;
     if let Some(name) = base.given(&OF_ONE_RUN) {
         return Err(language.pick(
             format!("--{name} is for a single run; a sweep makes many, and shows their figures side by side"),
-            format!("--{name} 仅用于单次运行；sweep 会进行多次运行并并列显示数据"),
+            format!("--{name} 仅用于单次压测；sweep 会多次压测并并列显示数据"),
         ));
     }
     let varied = Varied::of(&grid, &base, language)?;
@@ -81,12 +81,12 @@ fn begun(args: &SweepArgs, language: Language) -> Result<Exit, String> {
         let behind = varied.behind(&grid.values(place), &args.front.words, language);
         behind.map_err(|text| named(&grid, place, &text, language))
     });
-    let all = all.collect::<Result<Vec<Behind>, String>>()?;
+    let all = all.collect::<Result<Vec<WrappedCommand>, String>>()?;
     for (place, behind) in all.iter().enumerate() {
         check(behind, language).map_err(|text| named(&grid, place, &text, language))?;
     }
     let shown = Shown::begin(args, &varied.shown(&grid), by, &base)?;
-    Ok(Sweep { grid, all, shown: RefCell::new(shown), asked: RefCell::default(), language }.run())
+    Ok(Sweep { grid, all, shown: RefCell::new(shown), requested: RefCell::default(), language }.run())
 }
 
 /// A mistake with the values that make it.
@@ -98,20 +98,20 @@ fn named(grid: &Grid, place: usize, text: &str, language: Language) -> String {
 }
 
 /// Starts come at a rate, so that all combinations do as much.
-fn is_at_a_rate(base: &Behind, grid: &Grid) -> bool {
+fn is_at_a_rate(base: &WrappedCommand, grid: &Grid) -> bool {
     base.given(&["rate", "stages"]).is_some() && !grid.vary.iter().any(|vary| vary.name == "rate")
 }
 
 /// Values are what their flags take.
-fn check(behind: &Behind, language: Language) -> Result<(), String> {
+fn check(behind: &WrappedCommand, language: Language) -> Result<(), String> {
     let made = match &behind.command {
         Command::Run(args) if args.file().is_none() => args.flags.draft().map(drop),
         Command::Hold(args) => args.flags.draft().and_then(|draft| draft.plan()).map(drop),
         _ => Ok(()),
     };
     let threads = match &behind.command {
-        Command::Run(args) => load::threads(args.engine.threads.as_deref()).map(drop),
-        Command::Hold(args) => load::threads(args.engine.threads.as_deref()).map(drop),
+        Command::Run(args) => run_url::threads(args.engine.threads.as_deref()).map(drop),
+        Command::Hold(args) => run_url::threads(args.engine.threads.as_deref()).map(drop),
         _ => Ok(()),
     };
     made.and(threads).map_err(|error| report::plan_error(&error, language))
@@ -120,9 +120,9 @@ fn check(behind: &Behind, language: Language) -> Result<(), String> {
 struct Sweep {
     grid: Grid,
     /// The command line of each cell.
-    all: Vec<Behind>,
+    all: Vec<WrappedCommand>,
     shown: RefCell<Shown>,
-    asked: RefCell<Option<signals::Asked>>,
+    requested: RefCell<Option<signals::StopRequest>>,
     language: Language,
 }
 
@@ -134,13 +134,13 @@ impl Sweep {
         let mut was_stopped = false;
         for (number, cell) in self.grid.order(SEED).into_iter().enumerate() {
             let stop = StopHandle::default();
-            let asked = match stopping::watch_signals(&stop, self.language) {
-                Ok(asked) => asked,
+            let requested = match shutdown::watch_signals(&stop, self.language) {
+                Ok(requested) => requested,
                 Err(exit) => return exit,
             };
             let stop_file = self.shown.borrow().whole.watch_stop_file(&stop);
-            *self.asked.borrow_mut() = Some(asked);
-            if self.is_told_to_stop() {
+            *self.requested.borrow_mut() = Some(requested);
+            if self.is_reported_to_stop() {
                 was_stopped = true;
                 break;
             }
@@ -150,7 +150,7 @@ impl Sweep {
                 _ => Exit::Usage,
             };
             drop(stop_file);
-            was_stopped = self.is_told_to_stop();
+            was_stopped = self.is_reported_to_stop();
             if exit != Exit::Done || was_stopped {
                 break;
             }
@@ -164,37 +164,37 @@ impl Sweep {
     }
 
     /// Somebody wants the end.
-    fn is_told_to_stop(&self) -> bool {
-        self.asked.borrow().as_ref().is_some_and(signals::Asked::is_asked)
-            || self.shown.borrow().whole.is_told_to_stop()
+    fn is_reported_to_stop(&self) -> bool {
+        self.requested.borrow().as_ref().is_some_and(signals::StopRequest::is_requested)
+            || self.shown.borrow().whole.is_reported_to_stop()
     }
 
     fn load(&self, args: &RunArgs, cell: &Cell, number: usize, stop: &StopHandle) -> Exit {
         let mut args = args.clone();
         args.view.quiet = true;
-        let carry = |load: &Load, prepared: Prepared, wishes: &Wishes| {
-            self.measure(load, (prepared, wishes), (cell, number), stop)
+        let carry = |load: &Load, prepared: Prepared, settings: &RunSettings| {
+            self.measure(load, (prepared, settings), (cell, number), stop)
         };
         match args.file() {
-            Some(file) => play::play_with(&args, file, false, &carry),
-            None => load::run_with(&args, false, &carry),
+            Some(file) => run_scenario::play_with(&args, file, false, &carry),
+            None => run_url::run_with(&args, false, &carry),
         }
     }
 
     fn measure(
         &self,
         load: &Load,
-        (prepared, wishes): (Prepared, &Wishes),
+        (prepared, settings): (Prepared, &RunSettings),
         (cell, number): (&Cell, usize),
         stop: &StopHandle,
     ) -> Exit {
         let plan = prepared.plan.clone();
-        let about = keeping::about(masking::command(&plan, false));
-        let (thresholds, runs) = (&wishes.thresholds[..], self.shown.borrow().whole.runs());
-        let quiet = Quiet { screen: load.view.screen, thresholds, about, runs };
+        let about = artifacts::about(redaction::command(&plan, false));
+        let (thresholds, runs) = (&settings.thresholds[..], self.shown.borrow().whole.runs());
+        let quiet = HeadlessRun { screen: load.view.screen, thresholds, about, runs };
         match quiet.measure(plan, (&prepared, &format!("{number:03}")), stop, |_, _| ()) {
             // What was cut short is no run of this combination.
-            Ok(_) if self.is_told_to_stop() => Exit::Done,
+            Ok(_) if self.is_reported_to_stop() => Exit::Done,
             Ok(measured) => {
                 if measured.run.tally.connections_established() == 0 {
                     output::complain(&report::nothing_measured(&measured.run, self.language));
@@ -216,9 +216,9 @@ impl Sweep {
             }
         };
         let (runs, screen) = (self.shown.borrow().whole.runs(), self.shown.borrow().whole.screen);
-        let quiet = QuietHold { ready: &ready, runs: runs.as_ref(), screen };
+        let quiet = HeadlessHold { ready: &ready, runs: runs.as_ref(), screen };
         match quiet.hold(ready.plan.clone(), &format!("{number:03}"), stop) {
-            Ok(_) if self.is_told_to_stop() => Exit::Done,
+            Ok(_) if self.is_reported_to_stop() => Exit::Done,
             Ok((held, kept_as)) => {
                 if held.tally.established() == 0 {
                     output::complain(&report::nothing_held(&held, self.language));
@@ -238,7 +238,7 @@ impl Sweep {
 fn of_run(run: &Run, cell: &Cell, kept_as: Option<String>) -> SweptRun {
     let response = run.succeeded.of(Measure::Response);
     let [p50, p99] = [Quantile::P50, Quantile::P99].map(|quantile| response.at_known(quantile));
-    let is_affected = |at: Option<At>| at.is_some_and(|at| at.is_spoiled);
+    let is_affected = |at: Option<At>| at.is_some_and(|at| at.is_unreliable);
     let (started, succeeded) = (run.tally.started().max(1), run.tally.succeeded());
     SweptRun {
         place: cell.place,
@@ -251,13 +251,13 @@ fn of_run(run: &Run, cell: &Cell, kept_as: Option<String>) -> SweptRun {
         failed_share: 1.0 - succeeded.min(started) as f64 / started as f64,
         limit: run.verdict.limit.name(),
         // Stalls that made a percentile are marked there, and are no reason against a rate.
-        is_spoiled: run.verdict.is_spoiled(),
+        is_unreliable: run.verdict.is_unreliable(),
         kept_as,
     }
 }
 
 fn of_held(held: &Held, cell: &Cell, kept_as: Option<String>) -> SweptRun {
-    let (asked, open) = (held.plan.connections.max(1), held.open_when_closing);
+    let (requested, open) = (held.plan.connections.max(1), held.open_when_closing);
     SweptRun {
         place: cell.place,
         round: cell.round,
@@ -265,13 +265,13 @@ fn of_held(held: &Held, cell: &Cell, kept_as: Option<String>) -> SweptRun {
         p50_ns: held.answered.quantile(0.5),
         p99_ns: held.answered.quantile(0.99),
         is_affected: [false; 2],
-        failed_share: 1.0 - open.min(asked) as f64 / asked as f64,
-        limit: match (held.is_spoiled || held.stopped_opening.is_some(), held.is_kept) {
+        failed_share: 1.0 - open.min(requested) as f64 / requested as f64,
+        limit: match (held.is_unreliable || held.stopped_opening.is_some(), held.is_kept) {
             (true, _) => "generator",
             (false, true) => "plan_kept",
             (false, false) => "target",
         },
-        is_spoiled: held.is_spoiled || held.stopped_opening.is_some(),
+        is_unreliable: held.is_unreliable || held.stopped_opening.is_some(),
         kept_as,
     }
 }

@@ -3,19 +3,19 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use engine::ProbeWish;
-use engine::{Running, StopHandle, Told};
+use engine::ProbeOption;
+use engine::{RunUpdate, Running, StopHandle};
 use figures::{Changed, Interval, Run};
 use plan::{Tool, ToolRun};
 use report::{Language, Pages, ToolView};
 
 use crate::args::{EngineArgs, USER_AGENT, WatchArgs};
+use crate::dashboards::Dashboards;
 use crate::exit::Exit;
-use crate::load::{self, Load, Prepared};
 use crate::output::{self, Wrote};
-use crate::stopping;
-use crate::watching::Watching;
-use crate::wishes::Wishes;
+use crate::run_settings::RunSettings;
+use crate::run_url::{self, Load, Prepared};
+use crate::shutdown;
 
 /// A target that was never reached, as `ab` ends: the number of the system's error.
 const AB_REFUSED: u8 = 111;
@@ -75,8 +75,8 @@ pub(crate) fn run(tool: Result<Tool, String>, words: &[String], language: Langua
         }
     };
     let (watch, words) = watched(words);
-    let asked = match ToolRun::parse(tool, &words, USER_AGENT) {
-        Ok(asked) => asked,
+    let requested = match ToolRun::parse(tool, &words, USER_AGENT) {
+        Ok(requested) => requested,
         Err(fault) => {
             output::complain(&report::tool_fault(tool, &fault, language));
             return tool.usage_exit(&fault).into();
@@ -84,46 +84,46 @@ pub(crate) fn run(tool: Result<Tool, String>, words: &[String], language: Langua
     };
     let load = Load::of_tool(language);
     let cores = host::allowed_cores().len() as u64;
-    let threads = asked.threads.map(|threads| threads.clamp(1, cores).to_string());
+    let threads = requested.threads.map(|threads| threads.clamp(1, cores).to_string());
     let engine = EngineArgs { threads, ..EngineArgs::default() };
-    if asked.is_native || asked.is_debug {
-        let wishes = Wishes { watch, probe: ProbeWish::Never, ..Wishes::of_debug(asked.is_debug) };
-        let mut draft = asked.draft;
+    if requested.is_native || requested.is_debug {
+        let settings = RunSettings { watch, probe: ProbeOption::Never, ..RunSettings::of_debug(requested.is_debug) };
+        let mut draft = requested.draft;
         draft.interval = None;
-        return load.carry_out(&draft, &engine, &wishes).into();
+        return load.carry_out(&draft, &engine, &settings).into();
     }
-    let wishes = Wishes { watch, probe: ProbeWish::Never, ..Wishes::default() };
-    let prepared = match load.prepare(&asked.draft, &engine, &wishes) {
+    let settings = RunSettings { watch, probe: ProbeOption::Never, ..RunSettings::default() };
+    let prepared = match load.prepare(&requested.draft, &engine, &settings) {
         Ok(prepared) => prepared,
         Err(Exit::Usage) => return tool.usage_exit(&plan::ToolFault::Url).into(),
         Err(exit) => return exit.into(),
     };
-    carry_out(&asked, &load, &prepared, &wishes.watch)
+    carry_out(&requested, &load, &prepared, &settings.watch)
 }
 
-fn carry_out(asked: &ToolRun, load: &Load, prepared: &Prepared, watch: &WatchArgs) -> ExitCode {
-    let (language, tool) = (load.view.language, asked.tool);
+fn carry_out(requested: &ToolRun, load: &Load, prepared: &Prepared, watch: &WatchArgs) -> ExitCode {
+    let (language, tool) = (load.view.language, requested.tool);
     let Prepared { plan, resolved, options } = prepared;
-    let mut watching = match Watching::begin(watch, &load.view.screen) {
+    let mut watching = match Dashboards::begin(watch, &load.view.screen) {
         Ok(watching) => watching,
         Err(text) => return load.refuse(&text, Exit::Usage).into(),
     };
     watching.draw(plan, false);
-    let mut view = ToolView::new(asked);
+    let mut view = ToolView::new(requested);
     let mut wrote = write(&view.begin(), language);
     let stop = StopHandle::default();
-    let signals = match stopping::watch_signals(&stop, language) {
+    let signals = match shutdown::watch_signals(&stop, language) {
         Ok(signals) => signals,
         Err(exit) => return exit.into(),
     };
     let observed = Running::start(Arc::new(plan.clone()), options.clone(), &stop).and_then(|mut running| {
         let control = running.control();
         watching.load_started(&plan.without_secrets(), resolved.address, &control);
-        while let Some(told) = running.wait() {
-            match told {
-                Told::Interval(told) => {
-                    let interval = Interval::of(&told, plan);
-                    watching.interval(&told, &interval, plan, &[]);
+        while let Some(reported) = running.wait() {
+            match reported {
+                RunUpdate::Interval(reported) => {
+                    let interval = Interval::of(&reported, plan);
+                    watching.interval(&reported, &interval, plan, &[]);
                     let pages = view.interval(&interval);
                     if wrote == Wrote::All {
                         wrote = write(&pages, language);
@@ -132,8 +132,8 @@ fn carry_out(asked: &ToolRun, load: &Load, prepared: &Prepared, watch: &WatchArg
                         stop.abort();
                     }
                 }
-                Told::Changed(change) => watching.changed(&change, &Changed::of(&change, plan), &control),
-                Told::Part(_) => {}
+                RunUpdate::Changed(change) => watching.changed(&change, &Changed::of(&change, plan), &control),
+                RunUpdate::Remote(_) => {}
             }
         }
         running.finish()
@@ -144,7 +144,7 @@ fn carry_out(asked: &ToolRun, load: &Load, prepared: &Prepared, watch: &WatchArg
         Err(error) => return load.refuse(&report::run_error(&error, language), Exit::of(&error)).into(),
     };
     // A tool shows what it was given: the plan stays as it is.
-    let run = Run::of(load::run_input(Arc::new(plan.clone()), resolved, result));
+    let run = Run::of(run_url::run_input(Arc::new(plan.clone()), resolved, result));
     let is_unreached = run.tally.connections_established() == 0;
     if is_unreached && matches!(tool, Tool::Wrk | Tool::Wrk2 | Tool::Ab | Tool::Webbench) {
         output::complain(&report::nothing_measured(&run, language));
@@ -172,7 +172,7 @@ fn carry_out(asked: &ToolRun, load: &Load, prepared: &Prepared, watch: &WatchArg
         (Wrote::Failed, _) => Exit::System.into(),
         // They print what they have and are content.
         (_, Tool::Wrk | Tool::Wrk2 | Tool::Hey | Tool::Oha) => Exit::Done.into(),
-        _ if signals.is_asked() => Exit::Stopped.into(),
+        _ if signals.is_requested() => Exit::Stopped.into(),
         _ => Exit::Done.into(),
     }
 }

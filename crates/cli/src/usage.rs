@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::sync::{Mutex, PoisonError};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use plan::nearest;
+use plan::did_you_mean;
 use report::Language;
 
 use crate::exit::Exit;
@@ -73,7 +73,7 @@ pub(crate) fn said(error: &clap::Error, language: Language) -> String {
 /// The page that was asked for: `--help` has all, `-h` what is common.
 fn help_page(language: Language) -> String {
     let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-    let (name, mode) = help::asked(&words);
+    let (name, mode) = help::requested(&words);
     let is_long = words.iter().any(|word| word == "--help") || words.iter().any(|word| word == "help");
     let columns = output::screen(language, true, false).room.map(|room| room.columns);
     help::page::page(name, mode, is_long, columns, language)
@@ -129,7 +129,8 @@ fn mistake(error: &clap::Error, language: Language) -> String {
     let value = context(ContextKind::InvalidValue).unwrap_or_default();
     match error.kind() {
         ErrorKind::UnknownArgument => {
-            let near = context(ContextKind::SuggestedArg).filter(|meant| nearest(&arg, [meant.as_str()]).is_some());
+            let near =
+                context(ContextKind::SuggestedArg).filter(|meant| did_you_mean(&arg, [meant.as_str()]).is_some());
             let command = words::command_of(&std::env::args_os().collect::<Vec<_>>()).unwrap_or_default();
             let meant = match (foreign::meant(&arg, &command), near) {
                 (Some(meant), _) => {

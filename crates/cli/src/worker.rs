@@ -7,47 +7,47 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use cluster::bus::{Bus, Inbox};
-use cluster::hand::{Hand, Notice, Setting, Workplace};
 use cluster::local;
-use cluster::words::Refusal;
+use cluster::protocol::Refusal;
+use cluster::worker_runtime::{Notice, Setting, WorkerEnvironment, WorkerRuntime};
 use driver::Choice;
-use engine::{HoldOptions, Lookout, Places, ResolveError, RunOptions, Supplies};
+use engine::{DataSources, HoldOptions, Places, RequestLogConfig, ResolveError, RunOptions};
 use feed::Feed;
-use plan::{Hold, Plan, Reach, Target};
+use plan::{Hold, Plan, Target, TargetPolicy};
 use report::Language;
 use wire::tls::ClientConfig;
 
 use crate::args::WorkerArgs;
+use crate::data_sources::supplies;
 use crate::exit::Exit;
-use crate::supplies::supplies;
 use crate::workers::ANY;
-use crate::{load, output, rings, signals, usage, workers};
+use crate::{journals, output, run_url, signals, usage, workers};
 
 pub(crate) fn worker(args: &WorkerArgs) -> Exit {
     let language = usage::language();
-    let way = match Way::of(args.join.as_deref().unwrap_or_default(), language) {
+    let way = match BusChoice::of(args.join.as_deref().unwrap_or_default(), language) {
         Ok(way) => way,
         Err(text) => {
             output::complain(&text);
             return Exit::Usage;
         }
     };
-    let threads = match load::threads(args.engine.threads.as_deref()) {
+    let threads = match run_url::threads(args.engine.threads.as_deref()) {
         Ok(threads) => threads,
         Err(error) => {
             output::complain(&report::plan_error(&error, language));
             return Exit::Usage;
         }
     };
-    let rings = match rings::rings(args.engine.ring.as_deref(), !way.is_local(), language) {
-        Ok(rings) => rings,
+    let journals = match journals::journals(args.engine.journal.as_deref(), !way.is_local(), language) {
+        Ok(journals) => journals,
         Err((text, exit)) => {
             output::complain(&text);
             return exit;
         }
     };
     host::raise_descriptor_limit();
-    let place: Arc<dyn Workplace> = Arc::new(Place {
+    let place: Arc<dyn WorkerEnvironment> = Arc::new(WorkerPlace {
         threads,
         choice: args.engine.driver.choice(),
         pins_threads: args.engine.pin_threads,
@@ -72,13 +72,13 @@ pub(crate) fn worker(args: &WorkerArgs) -> Exit {
         weight: u32::try_from(threads).unwrap_or(u32::MAX),
         goes_with_leader: way.is_local(),
         folder: folder.clone(),
-        rings,
+        journals,
     };
     let exit = work(&way, setting, &place, language);
     // What was written for one run is of no further use.
     let _ = std::fs::remove_dir_all(&folder);
     // What is left of the bus of one that was killed, the last of its workers removes.
-    if let Way::Local(path) = &way
+    if let BusChoice::Local(path) = &way
         && std::os::unix::net::UnixStream::connect(path).is_err()
     {
         let _ = std::fs::remove_file(path);
@@ -88,18 +88,18 @@ pub(crate) fn worker(args: &WorkerArgs) -> Exit {
 }
 
 /// Which bus it joins.
-enum Way {
+enum BusChoice {
     Local(PathBuf),
     #[cfg(feature = "nats")]
-    Nats(Box<cluster::nats::Site>),
+    Nats(Box<cluster::nats::BusUrl>),
 }
 
-impl Way {
+impl BusChoice {
     fn of(join: &str, language: Language) -> Result<Self, String> {
         if join.starts_with("nats://") || join.starts_with("tls://") {
             #[cfg(feature = "nats")]
             return match join.parse() {
-                Ok(site) => Ok(Self::Nats(Box::new(site))),
+                Ok(bus_url) => Ok(Self::Nats(Box::new(bus_url))),
                 Err(error) => Err(crate::on_bus::said(&error, language)),
             };
             #[cfg(not(feature = "nats"))]
@@ -112,7 +112,7 @@ impl Way {
                 let join = join.rsplit_once('@').map_or(join.to_owned(), |(_, after)| format!("***@{after}"));
                 Err(language.pick(
                     format!("--join wants the bus of a run, like nats://HOST:4222/NAME, tls://HOST:4222/NAME or unix:/tmp/run/bus, not '{join}'"),
-                    format!("--join 需要压测所用的总线，如 nats://主机:4222/名称、tls://主机:4222/名称 或 unix:/tmp/run/bus，而不是 '{join}'"),
+                    format!("--join 的值 '{join}' 无效：应为压测所用的总线，如 nats://主机:4222/名称、tls://主机:4222/名称 或 unix:/tmp/run/bus"),
                 ))
             }
         }
@@ -141,19 +141,19 @@ impl Way {
                 let path = path.display();
                 language.pick(
                     format!("no bus at {path}: {reason}; start the run that leads first"),
-                    format!("{path} 处没有总线：{}；请先启动主导压测的进程", report::in_chinese(&reason.to_string())),
+                    format!("{path} 处没有总线：{}；请先启动主控进程", report::in_chinese(&reason.to_string())),
                 )
             }),
             #[cfg(feature = "nats")]
-            Self::Nats(site) => cluster::nats::join(site, cluster::nats::Role::Works, subjects, inbox)
+            Self::Nats(bus_url) => cluster::nats::join(bus_url, cluster::nats::Role::Works, subjects, inbox)
                 .map_err(|error| crate::on_bus::said(&error, language)),
         }
     }
 }
 
-fn work(way: &Way, setting: Setting, place: &Arc<dyn Workplace>, language: Language) -> Exit {
+fn work(way: &BusChoice, setting: Setting, place: &Arc<dyn WorkerEnvironment>, language: Language) -> Exit {
     let folder = setting.folder.clone();
-    let hand = Hand::new(setting, place);
+    let hand = WorkerRuntime::new(setting, place);
     let stop = hand.stop_handle();
     let has_joined = Arc::new(AtomicBool::new(false));
     let is_there = has_joined.clone();
@@ -186,7 +186,7 @@ fn work(way: &Way, setting: Setting, place: &Arc<dyn Workplace>, language: Langu
             return Exit::System;
         }
     }
-    if watched.is_ok_and(|asked| asked.is_asked()) { Exit::Stopped } else { Exit::Done }
+    if watched.is_ok_and(|requested| requested.is_requested()) { Exit::Stopped } else { Exit::Done }
 }
 
 /// What a worker is called that nobody named.
@@ -196,7 +196,7 @@ fn own_name() -> String {
 }
 
 /// This machine, as a worker has it.
-struct Place {
+struct WorkerPlace {
     threads: usize,
     choice: Choice,
     pins_threads: bool,
@@ -205,12 +205,12 @@ struct Place {
     language: Language,
 }
 
-impl Place {
+impl WorkerPlace {
     /// Where a load may go from here, whoever leads.
-    fn reach(&self) -> Option<Reach> {
+    fn reach(&self) -> Option<TargetPolicy> {
         let is_any = self.allow.iter().any(|host| host == ANY);
         let named = self.allow.clone().into();
-        let reach = if self.allow.is_empty() { Reach::Near(named) } else { Reach::Only(named) };
+        let reach = if self.allow.is_empty() { TargetPolicy::Near(named) } else { TargetPolicy::Only(named) };
         (!is_any).then_some(reach)
     }
 
@@ -233,7 +233,7 @@ impl Place {
     }
 }
 
-impl Workplace for Place {
+impl WorkerEnvironment for WorkerPlace {
     fn prepare(&self, plan: Plan, feeds: Vec<Feed>, slowest: usize) -> Result<(Plan, RunOptions), Refusal> {
         let system = |reason: String| Refusal::System { reason };
         let plan = match self.reach() {
@@ -257,8 +257,8 @@ impl Workplace for Place {
             threads: self.threads,
             pins_threads: self.pins_threads,
             driver,
-            lookout: Lookout { slowest, log: None },
-            supplies: cluster::carried::supplies(feeds, &usual()),
+            log_config: RequestLogConfig { slowest, log: None },
+            supplies: cluster::encoding::supplies(feeds, &usual()),
             team: None,
         };
         Ok((plan, options))
@@ -282,7 +282,7 @@ impl Workplace for Place {
     }
 }
 
-fn usual() -> Supplies {
+fn usual() -> DataSources {
     supplies()
 }
 
@@ -291,7 +291,7 @@ fn said(notice: &Notice, language: Language) -> Option<String> {
     Some(match notice {
         Notice::Joins => language.pick(
             "goes to the bus; whoever leads makes the cluster there, and is waited for".to_owned(),
-            "正在连接总线；集群由主导进程建立，等待中".to_owned(),
+            "正在连接总线；集群由主控进程建立，等待中".to_owned(),
         ),
         Notice::Joined => language.pick("on the bus, waiting for a run".to_owned(), "已连上总线，等待压测".to_owned()),
         Notice::Cut => language.pick("the bus is gone".to_owned(), "总线已断开".to_owned()),
@@ -302,25 +302,25 @@ fn said(notice: &Notice, language: Language) -> Option<String> {
         }
         Notice::Began(slots) => {
             let share = f64::from(*slots) / 40.96;
-            language.pick(format!("has {share:.1} % of the load"), format!("承担 {share:.1} % 的负载"))
+            language.pick(format!("has {share:.1} % of the load"), format!("承担 {share:.1}% 的负载"))
         }
         Notice::Ended => language.pick("its part is over".to_owned(), "本部分已结束".to_owned()),
         Notice::GivenUp => language.pick(
             "was out of reach for too long, so nobody counts on its part any more; it begins anew".to_owned(),
-            "失联过久，其部分已不再计入；现在重新开始".to_owned(),
+            "失联过久，所做的部分不再计入；现在重新开始".to_owned(),
         ),
         Notice::Broken(reason) => {
-            language.pick(format!("cannot carry out its part: {reason}"), format!("无法执行其部分：{reason}"))
+            language.pick(format!("cannot carry out its part: {reason}"), format!("无法执行分配到的部分：{reason}"))
         }
         Notice::Full => language.pick(
             "the bus has no room for what it has to tell; it keeps it, and tries again".to_owned(),
             "总线已满，暂存待发数据并重试".to_owned(),
         ),
-        Notice::NotKept { path, reason } => rings::not_kept(path, reason.as_deref(), language),
+        Notice::NotKept { path, reason } => journals::not_kept(path, reason.as_deref(), language),
         Notice::Unanswered => language.pick(
             "whoever leads does not answer: it is gone, out of reach, or has too much to do; nothing is started until it does"
                 .to_owned(),
-            "主导进程没有应答：可能已退出、失联或负担过重；恢复应答之前不发起负载".to_owned(),
+            "主控进程没有响应：可能已退出、失联或负荷过重；恢复之前不发起请求".to_owned(),
         ),
     })
 }
@@ -329,7 +329,7 @@ fn refused(refusal: &Refusal, language: Language) -> String {
     match refusal {
         Refusal::Version { worker, leader } => language.pick(
             format!("it is onrush {worker}, and who leads is {leader}; use the same version"),
-            format!("本机 onrush 版本是 {worker}，主导方是 {leader}；请使用同一版本"),
+            format!("本机 onrush 版本是 {worker}，主控进程是 {leader}；请使用同一版本"),
         ),
         Refusal::Plan { reason } => reason.clone(),
         Refusal::Missing => language.pick(
@@ -341,11 +341,11 @@ fn refused(refusal: &Refusal, language: Language) -> String {
             "取到的不是所公布的计划：哈希不符".to_owned(),
         ),
         Refusal::Target { target, allowed } => language.pick(
-            format!("it may not load {target}, only {allowed}; start it with --allow {target} if it should"),
-            format!("不允许压测 {target}，只允许 {allowed}；如需允许，请加上 --allow {target}"),
+            format!("it may not load {target}, only {allowed}; start it with --allow-host {target} if it should"),
+            format!("不允许压测 {target}，只允许 {allowed}；如需允许，请加上 --allow-host {target}"),
         ),
         Refusal::Clock => language
-            .pick("it got too few answers to tell the time".to_owned(), "收到的应答太少，无法校准时间".to_owned()),
+            .pick("it got too few answers to tell the time".to_owned(), "收到的响应太少，无法校准时间".to_owned()),
         Refusal::System { reason } => reason.clone(),
     }
 }

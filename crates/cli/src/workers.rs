@@ -9,19 +9,19 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
+use cluster::coordinator::{Look, Workers};
 use cluster::local::LocalBus;
-use cluster::team::{Look, Workers};
 use cluster::{OnLoss, Setting};
-use engine::{HoldBegun, HoldOrder, HoldTeam, Order, RunError, Team, TeamFault};
+use engine::{BackendFault, HoldBackend, HoldBegun, HoldOrder, RemoteBackend, RemoteRun, RunError};
 use pacing::Nanos;
-use plan::{Hold, Load, Plan, PlanError, Reach, Scenario, Target, UserShape, parse_count};
+use plan::{Hold, Load, Plan, PlanError, Scenario, Target, TargetPolicy, UserShape, parse_count};
 use report::Language;
 
 use crate::args::EngineArgs;
 use crate::exit::Exit;
-use crate::rings;
-use crate::wishes::Wishes;
-use ssh::{HOSTS_MAX, Journey, Remote, Way};
+use crate::journals;
+use crate::run_settings::RunSettings;
+use ssh::{BusAccess, HOSTS_MAX, RemoteWorker, SshSetup};
 
 /// More processes than anybody starts on one machine.
 const WORKERS_MAX: u64 = 256;
@@ -51,23 +51,23 @@ pub(crate) fn team(
     plan: &Plan,
     engine: &EngineArgs,
     threads: usize,
-    wishes: &Wishes,
+    settings: &RunSettings,
     language: Language,
-) -> Result<Option<Arc<dyn Team>>, (String, Exit)> {
+) -> Result<Option<Arc<dyn RemoteBackend>>, (String, Exit)> {
     // One exchange of each step is shown by itself.
-    let is_apart = is_alone(engine, language)? || wishes.is_debug();
+    let is_apart = is_alone(engine, language)? || settings.is_debug();
     if let Some(text) = engine.standby.then(|| cannot_stand_by(plan, engine, language)).flatten() {
         return Err((text, Exit::Usage));
     }
     if is_apart {
         return Ok(None);
     }
-    if let Some(fault) = cluster::team::undivided(plan, wishes.tracing.is_logged()) {
+    if let Some(fault) = cluster::coordinator::undivided(plan, settings.tracing.is_logged()) {
         return Err((report::run_error(&fault.into(), language), Exit::Usage));
     }
     let targets = plan.scenarios.iter().flat_map(|scenario| &scenario.targets);
     let mut team = own_team(&allowed_by(targets), engine, threads, language)?;
-    team.workers.judge_by(wishes.thresholds.iter().map(|threshold| threshold.text.clone()).collect());
+    team.workers.judge_by(settings.thresholds.iter().map(|threshold| threshold.text.clone()).collect());
     Ok(Some(Arc::new(team)))
 }
 
@@ -77,7 +77,7 @@ pub(crate) fn hold_team(
     engine: &EngineArgs,
     threads: usize,
     language: Language,
-) -> Result<Option<Arc<dyn HoldTeam>>, (String, Exit)> {
+) -> Result<Option<Arc<dyn HoldBackend>>, (String, Exit)> {
     if is_alone(engine, language)? {
         return Ok(None);
     }
@@ -89,8 +89,8 @@ pub(crate) fn hold_team(
 fn is_alone(engine: &EngineArgs, language: Language) -> Result<bool, (String, Exit)> {
     let given =
         [("--on-worker-loss", engine.on_worker_loss.is_some()), ("--min-workers", engine.min_workers.is_some())];
-    if engine.ring.is_some() && engine.cluster.is_none() {
-        let text = language.pick("--ring needs --cluster", "--ring 需要同时给出 --cluster");
+    if engine.journal.is_some() && engine.cluster.is_none() {
+        let text = language.pick("--journal needs --cluster", "--journal 需要同时给出 --cluster");
         return Err((text.to_owned(), Exit::Usage));
     }
     if engine.ssh.is_some() && engine.hosts.is_none() {
@@ -114,7 +114,7 @@ fn own_team(
     engine: &EngineArgs,
     threads: usize,
     language: Language,
-) -> Result<OwnTeam, (String, Exit)> {
+) -> Result<LocalWorkers, (String, Exit)> {
     let say = |error: &PlanError| (report::plan_error(error, language), Exit::Usage);
     let most = if engine.cluster.is_some() { CLUSTER_WORKERS_MAX } else { WORKERS_MAX };
     let hosts = engine.hosts.as_deref().map(|given| ssh::hosts(given, language)).transpose();
@@ -136,29 +136,29 @@ fn own_team(
         Some("fail") => OnLoss::Fail,
         _ => OnLoss::Rebalance,
     };
-    let rings = rings::rings(engine.ring.as_deref(), engine.cluster.is_some(), language)?;
+    let journals = journals::journals(engine.journal.as_deref(), engine.cluster.is_some(), language)?;
     let wanted = Wanted { count, least, on_loss, is_standby: engine.standby };
-    let team: Result<OwnTeam, std::io::Error> = match (&engine.cluster, &hosts) {
+    let team: Result<LocalWorkers, std::io::Error> = match (&engine.cluster, &hosts) {
         (Some(bus), _) => {
-            let crew = Crew::default();
+            let processes = WorkerProcesses::default();
             // Whoever takes it over reads all that was told.
-            let setting = Setting { is_alone: false, ..wanted.afar() };
-            let workers = on_bus(bus, setting, crew.look(), rings, language)?;
-            let team = OwnTeam { workers, crew, _bus: None, _folder: None };
+            let setting = Setting { is_alone: false, ..wanted.remote() };
+            let workers = on_bus(bus, setting, processes.look(), journals, language)?;
+            let team = LocalWorkers { workers, processes, _bus: None, _folder: None };
             if let Some(hosts) = &hosts {
-                team.sends_for(hosts, (Way::Away(bus), allowed), engine, language)?;
+                team.sends_for(hosts, (BusAccess::Away(bus), allowed), engine, language)?;
             }
             Ok(team)
         }
-        (None, Some(hosts)) => match OwnTeam::around_a_bus(wanted.afar()) {
+        (None, Some(hosts)) => match LocalWorkers::around_a_bus(wanted.remote()) {
             Ok((team, path)) => {
                 // Who may be loaded was asked here, and nobody else gets at the bus.
-                team.sends_for(hosts, (Way::Socket(&path), &[ANY.to_owned()]), engine, language)?;
+                team.sends_for(hosts, (BusAccess::Socket(&path), &[ANY.to_owned()]), engine, language)?;
                 Ok(team)
             }
             Err(reason) => Err(reason),
         },
-        (None, None) => OwnTeam::here(&wanted, threads, engine),
+        (None, None) => LocalWorkers::here(&wanted, threads, engine),
     };
     team.map_err(|reason| {
         let text = language.pick(
@@ -178,10 +178,10 @@ fn cannot_stand_by(plan: &Plan, engine: &EngineArgs, language: Language) -> Opti
             "--standby 需要 --cluster，且工作进程由他处启动".to_owned(),
         ));
     }
-    (plan.scenarios.iter().any(waits) || !plan.meetings.is_empty()).then(|| {
+    (plan.scenarios.iter().any(waits) || !plan.barriers.is_empty()).then(|| {
         language.pick(
             "--standby: a load whose users wait for each other (--rendezvous, meet) cannot be taken over".to_owned(),
-            "--standby：用户相互等待的负载（--rendezvous、meet）无法接管".to_owned(),
+            "--standby：用户相互等待的负载（--rendezvous、barrier）无法接管".to_owned(),
         )
     })
 }
@@ -191,7 +191,7 @@ fn allowed_by<'a>(targets: impl IntoIterator<Item = &'a Target>) -> Vec<String> 
     let mut all = BTreeSet::new();
     for target in targets {
         all.insert(target.host.clone());
-        if let Reach::Near(named) = &target.reach {
+        if let TargetPolicy::Near(named) = &target.reach {
             all.extend(named.iter().cloned());
         }
     }
@@ -208,7 +208,7 @@ struct Wanted {
 
 impl Wanted {
     /// How workers of other machines are led: all takes longer between machines.
-    fn afar(&self) -> Setting {
+    fn remote(&self) -> Setting {
         Setting {
             patience: PATIENCE_AFAR,
             ttl: TTL_AFAR,
@@ -248,7 +248,7 @@ fn on_bus(
     _bus: &str,
     _setting: Setting,
     _look: Look,
-    _rings: Option<cluster::ring::Rings>,
+    _journals: Option<cluster::journal::Journals>,
     language: Language,
 ) -> Result<Workers, (String, Exit)> {
     Err((without_nats("--cluster", language), Exit::Usage))
@@ -264,10 +264,10 @@ pub(crate) fn without_nats(flag: &str, language: Language) -> String {
 
 /// Workers that were started from here.
 #[derive(Clone, Debug, Default)]
-struct Crew(Arc<Mutex<Vec<Remote>>>);
+struct WorkerProcesses(Arc<Mutex<Vec<RemoteWorker>>>);
 
-impl Crew {
-    fn add(&self, workers: impl IntoIterator<Item = Remote>) {
+impl WorkerProcesses {
+    fn add(&self, workers: impl IntoIterator<Item = RemoteWorker>) {
         self.0.lock().expect("no holder of the lock panics").extend(workers);
     }
 
@@ -277,34 +277,34 @@ impl Crew {
         Box::new(move || {
             let mut all = known.lock().expect("no holder of the lock panics");
             let (worker, reason) = all.iter_mut().find_map(|one| Some((one.name.clone(), one.ended()?)))?;
-            Some(TeamFault::System { worker, reason })
+            Some(BackendFault::System { worker, reason })
         })
     }
 
     /// All of them end: those that are far away are told at the same time.
     fn end(&self) {
         let all = std::mem::take(&mut *self.0.lock().expect("no holder of the lock panics"));
-        let within = if all.iter().any(Remote::is_far) { ENDS_AFAR_WITHIN } else { ENDS_WITHIN };
+        let within = if all.iter().any(RemoteWorker::is_far) { ENDS_AFAR_WITHIN } else { ENDS_WITHIN };
         ssh::end(all, within);
     }
 }
 
 /// Workers, and the bus between them where it is of this process.
 #[derive(Debug)]
-struct OwnTeam {
+struct LocalWorkers {
     /// They are led first to last: the field order is that of their ends.
     workers: Workers,
-    crew: Crew,
+    processes: WorkerProcesses,
     /// Behind the workers, who need it to the end.
-    _bus: Option<Kept>,
+    _bus: Option<BusGuard>,
     /// Behind the bus, which lies in it.
     _folder: Option<OwnFolder>,
 }
 
 /// The bus lives as long as this.
-struct Kept(#[expect(dead_code, reason = "it is there to be dropped")] LocalBus);
+struct BusGuard(#[expect(dead_code, reason = "it is there to be dropped")] LocalBus);
 
-impl std::fmt::Debug for Kept {
+impl std::fmt::Debug for BusGuard {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("bus")
     }
@@ -327,17 +327,17 @@ pub(crate) fn id() -> u64 {
     drawn(1)
 }
 
-impl OwnTeam {
+impl LocalWorkers {
     /// A bus of this process, and where it is.
     fn around_a_bus(setting: Setting) -> Result<(Self, PathBuf), std::io::Error> {
         let folder = OwnFolder::new()?;
         let path = folder.0.join("bus");
         let bus = LocalBus::open(&path)?;
-        let crew = Crew::default();
-        let workers = Workers::lead(setting, crew.look(), None, |subjects, inbox| {
+        let processes = WorkerProcesses::default();
+        let workers = Workers::lead(setting, processes.look(), None, |subjects, inbox| {
             Ok::<_, std::io::Error>(bus.client(subjects, inbox))
         })?;
-        Ok((Self { workers, crew, _bus: Some(Kept(bus)), _folder: Some(folder) }, path))
+        Ok((Self { workers, processes, _bus: Some(BusGuard(bus)), _folder: Some(folder) }, path))
     }
 
     /// Processes of this machine.
@@ -348,7 +348,7 @@ impl OwnTeam {
             // The threads are dealt out; each has one at least.
             let own = (threads / count + usize::from(number <= threads % count)).max(1);
             let child = spawn(&path, number, own, engine)?;
-            team.crew.add([Remote::near(child, format!("worker-{number}"))]);
+            team.processes.add([RemoteWorker::near(child, format!("worker-{number}"))]);
         }
         Ok(team)
     }
@@ -357,11 +357,11 @@ impl OwnTeam {
     fn sends_for(
         &self,
         hosts: &[String],
-        (bus, allow): (Way<'_>, &[String]),
+        (bus, allow): (BusAccess<'_>, &[String]),
         engine: &EngineArgs,
         language: Language,
     ) -> Result<(), (String, Exit)> {
-        let mut flags: Vec<String> = allow.iter().map(|host| format!("--allow={host}")).collect();
+        let mut flags: Vec<String> = allow.iter().map(|host| format!("--allow-host={host}")).collect();
         flags.push("--quiet".to_owned());
         let values = [("--threads", engine.threads.as_deref()), ("--driver", engine.driver.name())];
         for (flag, value) in values {
@@ -371,9 +371,9 @@ impl OwnTeam {
             flags.push("--pin-threads".to_owned());
         }
         let ssh = engine.ssh.as_deref().unwrap_or("ssh");
-        let journey = Journey { ssh, bus, flags, number: drawn(4) };
+        let journey = SshSetup { ssh, bus, flags, number: drawn(4) };
         let workers = ssh::start(hosts, &journey).map_err(|failed| (failed.said(ssh, language), Exit::System))?;
-        self.crew.add(workers);
+        self.processes.add(workers);
         Ok(())
     }
 }
@@ -413,7 +413,7 @@ fn spawn(path: &std::path::Path, number: usize, threads: usize, engine: &EngineA
     command.arg("worker").arg("--join").arg(format!("unix:{}", path.display()));
     command.arg("--name").arg(format!("worker-{number}")).arg("--threads").arg(threads.to_string());
     // Who may be loaded was asked here.
-    command.args(["--allow", "any", "--quiet"]);
+    command.args(["--allow-host", "any", "--quiet"]);
     if let Some(driver) = engine.driver.name() {
         command.args(["--driver", driver]);
     }
@@ -429,8 +429,8 @@ fn spawn(path: &std::path::Path, number: usize, threads: usize, engine: &EngineA
     command.spawn()
 }
 
-impl Team for OwnTeam {
-    fn begin(&self, order: Order) -> Result<Nanos, RunError> {
+impl RemoteBackend for LocalWorkers {
+    fn begin(&self, order: RemoteRun) -> Result<Nanos, RunError> {
         self.workers.begin(order)
     }
 
@@ -438,20 +438,20 @@ impl Team for OwnTeam {
         self.workers.goes_on_alone()
     }
 
-    fn heard_within(&self) -> Nanos {
-        self.workers.heard_within()
+    fn received_within(&self) -> Nanos {
+        self.workers.received_within()
     }
 }
 
-impl HoldTeam for OwnTeam {
+impl HoldBackend for LocalWorkers {
     fn begin_to_hold(&self, order: HoldOrder) -> Result<HoldBegun, RunError> {
         self.workers.begin_to_hold(order)
     }
 }
 
-impl Drop for OwnTeam {
+impl Drop for LocalWorkers {
     fn drop(&mut self) {
         self.workers.close();
-        self.crew.end();
+        self.processes.end();
     }
 }

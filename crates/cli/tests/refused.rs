@@ -44,7 +44,7 @@ fn the_run_goes_on_with_poll_and_says_so() {
 }
 
 #[test]
-fn who_insists_is_told() {
+fn who_insists_is_reported() {
     let output = onrush_without_io_uring(&["demo", "--driver", "uring"]);
     let complaint = String::from_utf8_lossy(&output.stderr);
     assert_eq!((output.status.code(), complaint.lines().count()), (Some(4), 1), "{output:?}");

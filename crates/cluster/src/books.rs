@@ -10,12 +10,12 @@ use pacing::change::Change;
 use pacing::{Nanos, SLOT_COUNT, Segment};
 
 use crate::leader::PartId;
-use crate::words::{News, State};
+use crate::protocol::{News, State};
 
 /// What is known of one part.
 #[derive(Clone, Debug)]
 struct Had {
-    tenure: u16,
+    slot_grant: u16,
     slots: Vec<u16>,
     from: Nanos,
     /// All that was intended before is told.
@@ -50,14 +50,14 @@ pub struct Ledger {
     /// When members gave up what a tenure took.
     gave: BTreeMap<(u16, u16), Nanos>,
     /// Members that have told all.
-    told_all: BTreeSet<u16>,
+    reported_all: BTreeSet<u16>,
     /// From when on members follow a change, by its revision.
     follows: BTreeMap<(u16, u32), Nanos>,
 }
 
 /// What became of slots over time.
 #[derive(Debug, Default)]
-struct Spent {
+struct SlotUsage {
     /// Nobody had them.
     nobody: Spans,
     /// Nobody knows.
@@ -78,17 +78,17 @@ pub struct Balance {
     /// A change reached somebody so long after its instant.
     pub changed_late: Nanos,
     /// How long nobody had anything.
-    pub stood_still: Nanos,
+    pub stalled: Nanos,
 }
 
 impl Ledger {
     /// A member has told something.
     pub fn news(&mut self, member: u16, news: &News) {
         match news {
-            News::Began { part, tenure, slots, from, .. } => {
+            News::Began { part, slot_grant, slots, from, .. } => {
                 let from = from.unwrap_or_default();
-                let (tenure, slots) = (*tenure, slots.clone());
-                let had = Had { tenure, slots, from, covered: from, until: None, is_unheard: false };
+                let (slot_grant, slots) = (*slot_grant, slots.clone());
+                let had = Had { slot_grant, slots, from, covered: from, until: None, is_unheard: false };
                 self.parts.insert(PartId { member, part: *part }, had);
             }
             News::Row(row) => {
@@ -101,8 +101,8 @@ impl Ledger {
                     had.until = Some(*until);
                 }
             }
-            News::Gave { tenure, at } => drop(self.gave.insert((member, *tenure), *at)),
-            News::Gone { .. } => drop(self.told_all.insert(member)),
+            News::Gave { slot_grant, at } => drop(self.gave.insert((member, *slot_grant), *at)),
+            News::Gone { .. } => drop(self.reported_all.insert(member)),
             News::Follows { revision, at } => drop(self.follows.insert((member, *revision), *at)),
             _ => {}
         }
@@ -116,16 +116,16 @@ impl Ledger {
     /// The parts, and those that somebody may have begun who was given up before it told so.
     fn with_unheard(&self, state: &State) -> BTreeMap<PartId, Had> {
         let mut parts = self.parts.clone();
-        for (place, tenure) in state.tenures.iter().enumerate().filter(|(_, tenure)| tenure.is_granted) {
+        for (place, slot_grant) in state.tenures.iter().enumerate().filter(|(_, slot_grant)| slot_grant.is_granted) {
             let mut slots: BTreeMap<u16, Vec<u16>> = BTreeMap::new();
-            tenure.moves.iter().for_each(|(slot, to)| slots.entry(*to).or_default().push(*slot));
+            slot_grant.moves.iter().for_each(|(slot, to)| slots.entry(*to).or_default().push(*slot));
             for (member, slots) in slots {
-                let has_told =
-                    self.parts.iter().any(|(id, had)| id.member == member && usize::from(had.tenure) == place);
-                if !has_told && self.lost.contains_key(&member) && !self.told_all.contains(&member) {
-                    let (from, part) = (tenure.from.unwrap_or_default(), u16::MAX - place as u16);
-                    let tenure = place as u16;
-                    let had = Had { tenure, slots, from, covered: from, until: None, is_unheard: true };
+                let has_reported =
+                    self.parts.iter().any(|(id, had)| id.member == member && usize::from(had.slot_grant) == place);
+                if !has_reported && self.lost.contains_key(&member) && !self.reported_all.contains(&member) {
+                    let (from, part) = (slot_grant.from.unwrap_or_default(), u16::MAX - place as u16);
+                    let slot_grant = place as u16;
+                    let had = Had { slot_grant, slots, from, covered: from, until: None, is_unheard: true };
                     parts.insert(PartId { member, part }, had);
                 }
             }
@@ -137,27 +137,27 @@ impl Ledger {
     /// have an end of its own, but not behind `cut`.
     pub fn balance(&self, state: &State, (end, cut): (Nanos, Nanos), due: &dyn Due) -> Balance {
         let all_late = self.late(state);
-        let Spent { nobody, unknown, late } = self.spent(state, (end, cut), &all_late);
+        let SlotUsage { nobody, unknown, late } = self.spent(state, (end, cut), &all_late);
         let (mut unknown, mut otherwise, mut changed_late) = (count(&unknown, due), 0, Nanos::ZERO);
-        for (member, [told, untold, planned]) in &late {
+        for (member, [reported, untold, planned]) in &late {
             let late = &all_late[member];
             let until = |spans: &Spans| spans.keys().map(|(_, to)| *to).max().unwrap_or_default();
-            let (told_until, known_until) = (until(told), until(told).max(until(untold)));
+            let (reported_until, known_until) = (until(reported), until(reported).max(until(untold)));
             for (revision, at) in late {
                 let change = state.changes.iter().find(|change| change.revision == *revision);
-                let until = if *at == Nanos::NEVER { told_until } else { known_until.min(*at) };
+                let until = if *at == Nanos::NEVER { reported_until } else { known_until.min(*at) };
                 let by = change.map_or(Nanos::ZERO, |change| until.since(change.effective_at));
                 changed_late = changed_late.max(by);
             }
-            let told = count(told, &*due.of_late(late));
+            let reported = count(reported, &*due.of_late(late));
             // What was not told, it may have done as it was to be done.
             let known: Vec<_> = late.iter().filter(|(_, at)| *at != Nanos::NEVER).copied().collect();
             let untold = count(untold, &*due.of_late(&known));
             unknown += untold;
-            otherwise += (told + untold) as i64 - count(planned, due) as i64;
+            otherwise += (reported + untold) as i64 - count(planned, due) as i64;
         }
-        let (undelivered, stood_still) = (count(&nobody, due), common(&nobody));
-        Balance { undelivered, unknown, otherwise, changed_late, stood_still }
+        let (undelivered, stalled) = (count(&nobody, due), common(&nobody));
+        Balance { undelivered, unknown, otherwise, changed_late, stalled }
     }
 
     /// Members with changes that they follow from a later instant on, or of which they have told nothing: never.
@@ -172,8 +172,8 @@ impl Ledger {
     }
 
     /// When nobody had slots, and when nobody knows what became of them.
-    fn spent(&self, state: &State, (planned_end, cut): (Nanos, Nanos), late: &BTreeMap<u16, Late>) -> Spent {
-        let mut spent = Spent::default();
+    fn spent(&self, state: &State, (planned_end, cut): (Nanos, Nanos), late: &BTreeMap<u16, Late>) -> SlotUsage {
+        let mut spent = SlotUsage::default();
         let moves = Moves::of(state);
         let parts = self.with_unheard(state);
         // Slot by slot: who had it, in the order of tenures.
@@ -182,16 +182,16 @@ impl Ledger {
             had.slots.iter().for_each(|slot| spans[usize::from(*slot)].push((had.from, *id)));
         }
         for (slot, all) in spans.iter_mut().enumerate() {
-            let gave = |id: &PartId| moves.given_up(slot as u16, id.member, parts[id].tenure, &self.gave);
-            all.sort_unstable_by_key(|(from, id)| (parts[id].tenure, *from, *id));
+            let gave = |id: &PartId| moves.incomplete(slot as u16, id.member, parts[id].slot_grant, &self.gave);
+            all.sort_unstable_by_key(|(from, id)| (parts[id].slot_grant, *from, *id));
             // Who may have begun did not before it was sure that whoever had it before was at its end: what that has told it did.
-            let mut told_before = Nanos::ZERO;
+            let mut reported_before = Nanos::ZERO;
             for (from, id) in all.iter_mut() {
                 let had = &parts[id];
                 if had.is_unheard {
-                    *from = told_before.max(*from);
+                    *from = reported_before.max(*from);
                 }
-                told_before = told_before.max(had.until.unwrap_or(had.covered).min(gave(id)));
+                reported_before = reported_before.max(had.until.unwrap_or(had.covered).min(gave(id)));
             }
             // What was to be given before it could begin was never had, nor what somebody else had by then.
             let mut next = Nanos::NEVER;
@@ -209,7 +209,7 @@ impl Ledger {
                 }
             };
             let mut at = Nanos::ZERO;
-            let Spent { nobody, unknown, late: of_late } = &mut spent;
+            let SlotUsage { nobody, unknown, late: of_late } = &mut spent;
             for (place, (from, id)) in all.iter().enumerate() {
                 let (from, had) = (*from, &parts[id]);
                 put(nobody, at, from.min(planned_end));
@@ -219,20 +219,20 @@ impl Ledger {
                 let is_late = late.contains_key(&id.member);
                 let end = if is_late { cut.max(planned_end) } else { planned_end };
                 let to = gave(id).min(next).min(end).max(from);
-                let told = had.until.unwrap_or(had.covered).clamp(from, to);
+                let reported = had.until.unwrap_or(had.covered).clamp(from, to);
                 let may_have = match (had.until, self.lost.get(&id.member)) {
-                    (Some(_), _) => told,
+                    (Some(_), _) => reported,
                     (None, Some(until)) => *until,
                     (None, None) => to,
                 };
-                let may_have = may_have.clamp(told, to);
+                let may_have = may_have.clamp(reported, to);
                 if is_late {
                     let [own, untold, planned] = of_late.entry(id.member).or_default();
-                    put(own, from, told);
-                    put(untold, told, may_have);
+                    put(own, from, reported);
+                    put(untold, reported, may_have);
                     put(planned, from, may_have.min(planned_end));
                 } else {
-                    put(unknown, told, may_have);
+                    put(unknown, reported, may_have);
                 }
                 put(nobody, may_have.min(planned_end), to.min(planned_end));
                 at = at.max(to.min(planned_end));
@@ -277,8 +277,8 @@ struct Moves {
 impl Moves {
     fn of(state: &State) -> Self {
         let mut of_slots = vec![Vec::new(); SLOT_COUNT as usize];
-        for (place, tenure) in state.tenures.iter().enumerate() {
-            for (slot, to) in &tenure.moves {
+        for (place, slot_grant) in state.tenures.iter().enumerate() {
+            for (slot, to) in &slot_grant.moves {
                 of_slots[usize::from(*slot)].push((place as u16, *to));
             }
         }
@@ -286,8 +286,8 @@ impl Moves {
     }
 
     /// When a member gave up a slot that a tenure had given to it, as it said; never, when it did not.
-    fn given_up(&self, slot: u16, member: u16, tenure: u16, gave: &BTreeMap<(u16, u16), Nanos>) -> Nanos {
-        let later = |(place, to): &&(u16, u16)| *place > tenure && *to != member;
+    fn incomplete(&self, slot: u16, member: u16, slot_grant: u16, gave: &BTreeMap<(u16, u16), Nanos>) -> Nanos {
+        let later = |(place, to): &&(u16, u16)| *place > slot_grant && *to != member;
         let all = self.of_slots[usize::from(slot)].iter().filter(later);
         all.filter_map(|(place, _)| gave.get(&(member, *place)).copied()).min().unwrap_or(Nanos::NEVER)
     }

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
-use crate::bus::{Bytes, Heard, LEADER, Refused, Verb};
+use crate::bus::{BusCommand, BusEvent, Bytes, LEADER, Refused};
 
 /// Entries that a stream keeps: with a thousand workers, more than ten minutes.
 const ENTRIES_MAX: usize = 1 << 20;
@@ -39,18 +39,18 @@ pub struct Broker {
     pub names_max: Option<usize>,
     /// Those who hear only who leads, and are told nothing of other keys.
     pub distant: HashSet<Client>,
-    out: VecDeque<(Client, Heard)>,
+    out: VecDeque<(Client, BusEvent)>,
 }
 
 impl Broker {
     /// Somebody is there from now on, and listens to these subjects. All keys are told to it.
     pub fn join(&mut self, client: Client, subjects: impl IntoIterator<Item = String>) {
         self.clients.insert(client, subjects.into_iter().collect());
-        self.tell(client, Heard::Connected);
+        self.tell(client, BusEvent::Connected);
         let keys: Vec<_> =
             self.keys.iter().map(|(key, (revision, value))| (key.clone(), *revision, value.clone())).collect();
         for (key, revision, value) in keys {
-            self.tell(client, Heard::Changed { key, revision, value });
+            self.tell(client, BusEvent::Changed { key, revision, value });
         }
     }
 
@@ -62,8 +62,8 @@ impl Broker {
         self.out.retain(|(to, _)| *to != client);
     }
 
-    fn tell(&mut self, client: Client, heard: Heard) {
-        self.out.push_back((client, heard));
+    fn tell(&mut self, client: Client, received: BusEvent) {
+        self.out.push_back((client, received));
     }
 
     /// What stands under a key.
@@ -73,61 +73,61 @@ impl Broker {
     }
 
     /// What is to be carried to somebody next.
-    pub fn next_heard(&mut self) -> Option<(Client, Heard)> {
+    pub fn next_received(&mut self) -> Option<(Client, BusEvent)> {
         self.out.pop_front()
     }
 
     /// Somebody asks for something.
-    pub fn ask(&mut self, client: Client, verb: Verb) {
+    pub fn ask(&mut self, client: Client, verb: BusCommand) {
         match verb {
-            Verb::Publish { subject, payload } => self.publish(&subject, &payload),
-            Verb::Request { token, subject, payload } => {
-                let answer_to = format!("{client}/{token}");
+            BusCommand::Publish { subject, payload } => self.publish(&subject, &payload),
+            BusCommand::Request { token, subject, payload } => {
+                let response_to = format!("{client}/{token}");
                 let listens = |(_, subjects): &(&Client, &HashSet<String>)| subjects.contains(&subject);
                 match self.clients.iter().find(listens).map(|(one, _)| *one) {
                     Some(one) => {
-                        self.tell(one, Heard::Message { subject, payload, answer_to: Some(answer_to) });
+                        self.tell(one, BusEvent::Message { subject, payload, response_to: Some(response_to) });
                     }
-                    None => self.tell(client, Heard::Answered { token, answer: Err(Refused::Nobody) }),
+                    None => self.tell(client, BusEvent::Answered { token, response: Err(Refused::Nobody) }),
                 }
             }
-            Verb::Answer { to, payload } => {
+            BusCommand::Reply { to, payload } => {
                 let address = to.split_once('/').and_then(|(to, token)| Some((to.parse().ok()?, token.parse().ok()?)));
                 if let Some((to, token)) = address.filter(|(to, _)| self.clients.contains_key(to)) {
-                    self.tell(to, Heard::Answered { token, answer: Ok(payload) });
+                    self.tell(to, BusEvent::Answered { token, response: Ok(payload) });
                 }
             }
-            Verb::Get { token, key } => {
+            BusCommand::Get { token, key } => {
                 let value = self.keys.get(&key).cloned();
-                self.tell(client, Heard::Got { token, key, value });
+                self.tell(client, BusEvent::Got { token, key, value });
             }
-            Verb::Put { token, key, revision, value } => {
+            BusCommand::Put { token, key, revision, value } => {
                 let result = self.put(key, revision, value);
-                self.tell(client, Heard::Written { token, result });
+                self.tell(client, BusEvent::Written { token, result });
             }
-            Verb::Append { token, name, payload } => {
+            BusCommand::Append { token, name, payload } => {
                 let result = self.append(name, payload);
-                self.tell(client, Heard::Appended { token, result });
+                self.tell(client, BusEvent::Appended { token, result });
             }
-            Verb::Follow { from } => {
+            BusCommand::Follow { from } => {
                 let from = from.max(self.first + 1);
                 self.followers.insert(client, from);
-                self.tell(client, Heard::Follows { from });
+                self.tell(client, BusEvent::Follows { from });
                 self.feed();
             }
-            Verb::Forget { upto } => {
+            BusCommand::Forget { upto } => {
                 while self.first < upto && !self.entries.is_empty() {
                     self.drop_first();
                 }
             }
-            Verb::Store { token, name, object } => {
+            BusCommand::Store { token, name, object } => {
                 self.objects.insert(name, object);
-                self.tell(client, Heard::Stored { token, result: Ok(()) });
+                self.tell(client, BusEvent::Stored { token, result: Ok(()) });
             }
-            Verb::Drop { name } => drop(self.objects.remove(&name)),
-            Verb::Fetch { token, name } => {
+            BusCommand::Drop { name } => drop(self.objects.remove(&name)),
+            BusCommand::Fetch { token, name } => {
                 let object = self.objects.get(&name).cloned();
-                self.tell(client, Heard::Fetched { token, object });
+                self.tell(client, BusEvent::Fetched { token, object });
             }
         }
     }
@@ -136,8 +136,9 @@ impl Broker {
         let listeners: Vec<Client> =
             self.clients.iter().filter(|(_, subjects)| subjects.contains(subject)).map(|(one, _)| *one).collect();
         for one in listeners {
-            let heard = Heard::Message { subject: subject.to_owned(), payload: payload.clone(), answer_to: None };
-            self.tell(one, heard);
+            let received =
+                BusEvent::Message { subject: subject.to_owned(), payload: payload.clone(), response_to: None };
+            self.tell(one, received);
         }
     }
 
@@ -152,7 +153,7 @@ impl Broker {
         let hears = |one: &&Client| key == LEADER || !self.distant.contains(one);
         let all: Vec<Client> = self.clients.keys().filter(hears).copied().collect();
         for one in all {
-            self.tell(one, Heard::Changed { key: key.clone(), revision, value: value.clone() });
+            self.tell(one, BusEvent::Changed { key: key.clone(), revision, value: value.clone() });
         }
         Ok(revision)
     }
@@ -193,7 +194,7 @@ impl Broker {
             while *next <= last {
                 if let Some(entry) = next.checked_sub(self.first + 1).and_then(|place| self.entries.get(place as usize))
                 {
-                    self.out.push_back((*client, Heard::Entry { place: *next, payload: entry.clone() }));
+                    self.out.push_back((*client, BusEvent::Entry { place: *next, payload: entry.clone() }));
                 }
                 *next += 1;
             }

@@ -10,7 +10,7 @@ pub type Bytes = Arc<[u8]>;
 
 /// What is asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Verb {
+pub enum BusCommand {
     /// To all who listen to a subject now.
     Publish {
         /// The subject.
@@ -28,7 +28,7 @@ pub enum Verb {
         payload: Bytes,
     },
     /// An answer to a request.
-    Answer {
+    Reply {
         /// Where it goes.
         to: String,
         /// The message.
@@ -109,7 +109,7 @@ pub enum Refused {
 
 /// What comes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Heard {
+pub enum BusEvent {
     /// A message to a subject.
     Message {
         /// The subject.
@@ -117,14 +117,14 @@ pub enum Heard {
         /// The message.
         payload: Bytes,
         /// Where an answer goes, if one is wanted.
-        answer_to: Option<String>,
+        response_to: Option<String>,
     },
     /// An answer to a request.
     Answered {
         /// Of the request.
         token: u64,
         /// The answer.
-        answer: Result<Bytes, Refused>,
+        response: Result<Bytes, Refused>,
     },
     /// What stands under a key, and its revision; `None`: nothing.
     Got {
@@ -205,10 +205,10 @@ pub fn presence(worker: u64) -> String {
 }
 
 /// Takes what comes; false when nobody wants more.
-pub type Inbox = Box<dyn Fn(Heard) -> bool + Send>;
+pub type Inbox = Box<dyn Fn(BusEvent) -> bool + Send>;
 
 /// A way to a bus. What comes of what is asked comes by an [`Inbox`].
 pub trait Bus: Send {
     /// Asks for something. It never waits for an answer.
-    fn ask(&mut self, verb: Verb);
+    fn ask(&mut self, verb: BusCommand);
 }

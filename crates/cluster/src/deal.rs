@@ -45,25 +45,25 @@ pub fn redeal(owners: &[u16], weights: &[u32]) -> Vec<(u16, u16)> {
 }
 
 /// Each in its turn, as often as its weight says, as evenly spaced as can be: turn `k` of one of weight `w` is due at `(k + 1/2) / w`.
-struct Turns(BinaryHeap<Reverse<Turn>>);
+struct Turns(BinaryHeap<Reverse<SlotTurn>>);
 
 /// When somebody is due next.
 #[derive(PartialEq, Eq)]
-struct Turn {
+struct SlotTurn {
     /// Twice the turns that it has had, and one.
     halves: u64,
     weight: u64,
     place: u16,
 }
 
-impl Ord for Turn {
+impl Ord for SlotTurn {
     fn cmp(&self, other: &Self) -> Ordering {
         let due = (self.halves * other.weight).cmp(&(other.halves * self.weight));
         due.then(self.place.cmp(&other.place))
     }
 }
 
-impl PartialOrd for Turn {
+impl PartialOrd for SlotTurn {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
@@ -72,7 +72,7 @@ impl PartialOrd for Turn {
 impl Turns {
     fn new(weights: &[u32]) -> Self {
         let first =
-            |(place, weight): (usize, &u32)| Turn { halves: 1, weight: u64::from(*weight), place: place as u16 };
+            |(place, weight): (usize, &u32)| SlotTurn { halves: 1, weight: u64::from(*weight), place: place as u16 };
         let wanting = weights.iter().enumerate().filter(|(_, weight)| **weight > 0);
         Self(wanting.map(|one| Reverse(first(one))).collect())
     }

@@ -2,11 +2,11 @@
 //! messages and time go in; requests to the bus and updates come out.
 //!
 //! Leadership is a lease: one key that is renewed by compare-and-swap (`leader/lease.rs`). Commands are *state* under
-//! another key (`words::State`): members, slot owners over time (`Tenure`), changes, wishes. A worker that missed a
+//! another key (`protocol::State`): members, slot owners over time (`SlotGrant`), changes, wishes. A worker that missed a
 //! message reads that key; a lower epoch is not obeyed. On NATS workers read only the lease, which has the revision
-//! of the state: each asks the leader for the part that it needs (`words/state.rs`), so that thousands of workers
+//! of the state: each asks the leader for the part that it needs (`protocol/state.rs`), so that thousands of workers
 //! need not read all of it. With many workers the heartbeat interval grows (`pace.rs`). Requests to the leader are
-//! answered before queued worker data is processed (`team/desk.rs`).
+//! answered before queued worker data is processed (`coordinator/run_loop.rs`).
 //!
 //! - Slots are moved in two steps when their old owners continue: they are told first, and when they have confirmed,
 //!   the new owners begin (`leader/moves.rs`).
@@ -18,7 +18,7 @@
 //!   that names it is written; only then is the stream deleted up to there.
 
 mod checkpoints;
-mod hearing;
+mod events;
 mod late;
 mod lease;
 mod members;
@@ -26,21 +26,21 @@ mod moves;
 mod orders;
 mod run;
 mod standby;
-mod told;
+mod updates;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use pacing::Nanos;
 
-use crate::bus::{Bytes, LEADER, Refused, STATE, Verb, asking, presence};
-use crate::words::{Mark, Member, Phase, State, WorkerId, written};
+use crate::bus::{BusCommand, Bytes, LEADER, Refused, STATE, asking, presence};
+use crate::protocol::{Mark, Member, Phase, State, WorkerId, written};
 use checkpoints::Checkpoints;
-use lease::{LeaseKeeper, Turn};
-pub use members::Known;
+use lease::{LeaseKeeper, LeaseTurn};
+pub use members::KnownWorker;
 use members::Members;
 use orders::Orders;
 use run::Run;
-pub use told::Told;
+pub use updates::LeaderUpdate;
 
 /// What is to be done when a worker is lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -130,16 +130,16 @@ impl Pending {
     /// It is forgotten after this.
     fn lives(&self) -> Nanos {
         match self {
-            Self::Store | Self::Checkpoint(..) | Self::Recall(_) => LARGE_ANSWER_MAX,
-            _ => ANSWER_MAX,
+            Self::Store | Self::Checkpoint(..) | Self::Recall(_) => LARGE_RESPONSE_MAX,
+            _ => RESPONSE_MAX,
         }
     }
 }
 
 /// A token whose answer never comes is forgotten after this.
-const ANSWER_MAX: Nanos = Nanos::from_millis(10_000);
+const RESPONSE_MAX: Nanos = Nanos::from_millis(10_000);
 /// The same of something large.
-const LARGE_ANSWER_MAX: Nanos = Nanos::from_millis(120_000);
+const LARGE_RESPONSE_MAX: Nanos = Nanos::from_millis(120_000);
 /// A state that was not written is written again after this: also a bus that is far away has answered by then.
 const WRITE_AGAIN: Nanos = Nanos::from_millis(1_500);
 /// What is not answered is asked again after this.
@@ -164,9 +164,9 @@ pub struct Leader {
     orders: Orders,
     pending: HashMap<u64, (Pending, Nanos)>,
     token: u64,
-    verbs: VecDeque<Verb>,
-    told: VecDeque<Told>,
-    workers_told: usize,
+    verbs: VecDeque<BusCommand>,
+    reported: VecDeque<LeaderUpdate>,
+    workers_reported: usize,
     is_closing: bool,
     /// It leads nothing any more.
     is_out: bool,
@@ -201,8 +201,8 @@ impl Leader {
             pending: HashMap::new(),
             token: 0,
             verbs: VecDeque::new(),
-            told: VecDeque::new(),
-            workers_told: 0,
+            reported: VecDeque::new(),
+            workers_reported: 0,
             is_closing: false,
             is_out: false,
             stands_by: false,
@@ -223,13 +223,13 @@ impl Leader {
     }
 
     /// What is to be asked of the bus next.
-    pub fn next_verb(&mut self) -> Option<Verb> {
+    pub fn next_verb(&mut self) -> Option<BusCommand> {
         self.verbs.pop_front()
     }
 
     /// What is to be told next.
-    pub fn next_told(&mut self) -> Option<Told> {
-        self.told.pop_front()
+    pub fn next_reported(&mut self) -> Option<LeaderUpdate> {
+        self.reported.pop_front()
     }
 
     /// We lead.
@@ -238,19 +238,19 @@ impl Leader {
     }
 
     /// Who takes part under a number.
-    pub fn member(&self, number: u16) -> Option<Known> {
+    pub fn member(&self, number: u16) -> Option<KnownWorker> {
         let member = self.state.members.get(usize::from(number))?;
-        Some(self.members.of(member.id, member.boot))
+        Some(self.members.of(member.id, member.incarnation))
     }
 
     /// The number of a member. They only grow; a state that was read, or a run that begins, has others.
-    pub(crate) fn number_of(&mut self, id: WorkerId, boot: u32) -> Option<u16> {
+    pub(crate) fn number_of(&mut self, id: WorkerId, incarnation: u32) -> Option<u16> {
         let (known, numbers) = &mut self.numbers;
         for (place, member) in self.state.members.iter().enumerate().skip(*known) {
             numbers.insert(*member, place as u16);
         }
         *known = self.state.members.len();
-        numbers.get(&Member { id, boot }).copied()
+        numbers.get(&Member { id, incarnation }).copied()
     }
 
     /// Members are others.
@@ -284,22 +284,22 @@ impl Leader {
         self.is_out || self.is_closing && self.leads() && !self.is_dirty && self.writing_since.is_none()
     }
 
-    fn ask(&mut self, pending: Pending, now: Nanos, verb: impl FnOnce(u64) -> Verb) {
+    fn ask(&mut self, pending: Pending, now: Nanos, verb: impl FnOnce(u64) -> BusCommand) {
         self.token += 1;
         self.pending.insert(self.token, (pending, now));
         self.verbs.push_back(verb(self.token));
     }
 
-    fn turn(&mut self, turn: Option<Turn>, now: Nanos) {
+    fn turn(&mut self, turn: Option<LeaseTurn>, now: Nanos) {
         match turn {
-            Some(Turn::Leads(_)) => {
+            Some(LeaseTurn::Leads(_)) => {
                 self.is_loaded = false;
                 self.load(now);
             }
-            Some(Turn::Deposed) => {
+            Some(LeaseTurn::Deposed) => {
                 (self.is_loaded, self.is_dirty, self.writing_since) = (false, false, None);
                 self.want_no_checkpoint();
-                self.told.push_back(Told::Deposed);
+                self.reported.push_back(LeaderUpdate::Deposed);
             }
             None => {}
         }
@@ -359,14 +359,14 @@ impl Leader {
         match write {
             Some(lease::Do::Write(revision, lease)) => {
                 let value = written(&lease);
-                self.ask(Pending::Lease(lease.beat), now, |token| Verb::Put {
+                self.ask(Pending::Lease(lease.beat), now, |token| BusCommand::Put {
                     token,
                     key,
                     revision: Some(revision),
                     value,
                 });
             }
-            Some(lease::Do::Look) => self.ask(Pending::Look, now, |token| Verb::Get { token, key }),
+            Some(lease::Do::Look) => self.ask(Pending::Look, now, |token| BusCommand::Get { token, key }),
             None => {}
         }
         if self.keeper.epoch().is_some() && !self.is_loaded && !self.is_loading(now) {
@@ -383,27 +383,27 @@ impl Leader {
 
     fn look_who_is_there(&mut self, now: Nanos) {
         let there = self.members.fit_count(now);
-        if std::mem::replace(&mut self.workers_told, there) != there {
-            self.told.push_back(Told::Workers(there));
+        if std::mem::replace(&mut self.workers_reported, there) != there {
+            self.reported.push_back(LeaderUpdate::Workers(there));
         }
-        for (id, boot) in self.members.doubtful(now) {
-            self.ask(Pending::Presence(id, boot), now, |token| {
+        for (id, incarnation) in self.members.doubtful(now) {
+            self.ask(Pending::Presence(id, incarnation), now, |token| {
                 let payload: Bytes = Vec::new().into();
-                Verb::Request { token, subject: presence(id), payload }
+                BusCommand::Request { token, subject: presence(id), payload }
             });
         }
     }
 
     /// What is to be done is read, as it stands there.
     fn load(&mut self, now: Nanos) {
-        self.ask(Pending::Load, now, |token| Verb::Get { token, key: STATE.to_owned() });
+        self.ask(Pending::Load, now, |token| BusCommand::Get { token, key: STATE.to_owned() });
     }
 
     /// What stands there was asked for a moment ago.
     fn is_loading(&self, now: Nanos) -> bool {
-        let is_asked =
+        let is_requested =
             |(pending, since): &(Pending, Nanos)| matches!(pending, Pending::Load) && now.since(*since) < LOAD_AGAIN;
-        self.pending.values().any(is_asked)
+        self.pending.values().any(is_requested)
     }
 
     fn write_state(&mut self, now: Nanos) {
@@ -427,7 +427,7 @@ impl Leader {
         let value = if self.state.phase == Phase::Closed { written(&self.state.bare()) } else { written(&self.state) };
         let revision = self.state_key;
         let written = self.state.revision;
-        self.ask(Pending::State(written), now, |token| Verb::Put {
+        self.ask(Pending::State(written), now, |token| BusCommand::Put {
             token,
             key: STATE.to_owned(),
             revision: Some(revision),

@@ -1,7 +1,7 @@
 //! One load from many workers, as exact as from one.
 //!
 //! [`Leader`] and [`Worker`] are machines over received messages and time, without sockets; requests to the bus are
-//! data (`bus::Verb`), and so are its replies (`bus::Heard`). Commands are *state* under one key instead of calls: a
+//! data (`bus::BusCommand`), and so are its replies (`bus::Heard`). Commands are *state* under one key instead of calls: a
 //! worker that missed a message reads the state. Leadership is a lease; a worker starts requests only while it knows
 //! that the leader counts on it. Results of workers are appended to a stream, at least once, and counted once.
 //!
@@ -10,14 +10,14 @@
 //! the leader a partition is one more source of snapshots (`engine/src/run/merge/parts.rs`), so all code that starts,
 //! displays or changes a run works with workers unchanged.
 //!
-//! - `leader`: finds workers, assigns slots, collects results; `worker`: the other side; `words`: the protocol
+//! - `leader`: finds workers, assigns slots, collects results; `worker`: the other side; `protocol`: the messages
 //!   between them
 //! - `books`: slot ownership over time; `deal`: the assignment of slots in turn; `pace`: how often workers report
 //! - `broker`: a bus in one place, as a machine; `local` puts it behind a Unix socket; `nats` is the bus of many
 //!   machines (a cargo feature)
-//! - `hand`: a worker at work; `team`: the leader between the bus and a run
-//! - `ring`: journals on disk, from which a run is recovered
-//! - `crowd`: many simulated workers on a real bus (`onrush sim cluster`); `sim`: leaders, workers and the bus in a
+//! - `worker_runtime`: a worker at work; `coordinator`: the leader between the bus and a run
+//! - `journal`: journals on disk, from which a run is recovered
+//! - `bus_benchmark`: many simulated workers on a real bus (`onrush sim cluster`); `sim`: leaders, workers and the bus in a
 //!   simulated network
 //!
 //! No start is made by two workers, whatever is lost or late; starts that were due while their slots had no owner are
@@ -30,22 +30,22 @@ extern crate claims;
 pub mod books;
 pub mod broker;
 pub mod bus;
-pub mod carried;
 #[cfg(feature = "nats")]
-pub mod crowd;
+pub mod bus_benchmark;
+pub mod coordinator;
 pub mod deal;
-pub mod hand;
+pub mod encoding;
+pub mod journal;
 pub mod leader;
 pub mod local;
 #[cfg(feature = "nats")]
 pub mod nats;
 mod pace;
-pub mod ring;
+pub mod protocol;
 #[cfg(test)]
 mod sim;
-pub mod team;
-pub mod words;
 pub mod worker;
+pub mod worker_runtime;
 
-pub use leader::{Leader, OnLoss, RunOrder, Setting, Told};
+pub use leader::{Leader, LeaderUpdate, OnLoss, RunOrder, Setting};
 pub use worker::{Act, PartOf, Worker};

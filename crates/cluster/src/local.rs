@@ -11,8 +11,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::broker::{Broker, Client};
-use crate::bus::{Bus, Heard, Inbox, Verb};
-use crate::words::{read, written};
+use crate::bus::{Bus, BusCommand, BusEvent, Inbox};
+use crate::protocol::{read, written};
 
 /// The most bytes of one frame: a plan with its files.
 const FRAME_BYTES_MAX: usize = plan::CARRIED_BYTES_MAX;
@@ -25,7 +25,7 @@ const WAITING_MAX: usize = 4_096;
 #[derive(Serialize, Deserialize)]
 enum Sent {
     Join(Vec<String>),
-    Ask(Verb),
+    Ask(BusCommand),
 }
 
 enum Event {
@@ -42,7 +42,7 @@ enum Outlet {
     /// It is in this process.
     Inbox(Inbox),
     /// It is behind a socket.
-    Frames(SyncSender<Heard>),
+    Frames(SyncSender<BusEvent>),
 }
 
 /// The bus, and the threads that carry it. It ends when it is dropped.
@@ -59,8 +59,8 @@ impl LocalBus {
     /// The system refuses the socket or a thread.
     pub fn open(path: &Path) -> Result<Self, std::io::Error> {
         let listener = UnixListener::bind(path)?;
-        let (events, told) = channel();
-        let broker = std::thread::Builder::new().name("bus".to_owned()).spawn(move || serve(&told))?;
+        let (events, reported) = channel();
+        let broker = std::thread::Builder::new().name("bus".to_owned()).spawn(move || serve(&reported))?;
         let accepted = events.clone();
         std::thread::Builder::new().name("bus-door".to_owned()).spawn(move || {
             for (number, stream) in listener.incoming().enumerate() {
@@ -103,17 +103,17 @@ struct Here {
 }
 
 impl Bus for Here {
-    fn ask(&mut self, verb: Verb) {
+    fn ask(&mut self, verb: BusCommand) {
         let _ = self.events.send(Event::Sent(0, Sent::Ask(verb)));
     }
 }
 
 fn accept(stream: UnixStream, client: Client, events: &Sender<Event>) -> Result<(), std::io::Error> {
-    let (frames, told) = sync_channel::<Heard>(WAITING_MAX);
+    let (frames, reported) = sync_channel::<BusEvent>(WAITING_MAX);
     let mut writer = stream.try_clone()?;
     std::thread::Builder::new().name("bus-out".to_owned()).spawn(move || {
-        for heard in told {
-            if write_frame(&mut writer, &written(&heard)).is_err() {
+        for received in reported {
+            if write_frame(&mut writer, &written(&received)).is_err() {
                 break;
             }
         }
@@ -137,9 +137,9 @@ fn accept(stream: UnixStream, client: Client, events: &Sender<Event>) -> Result<
     Ok(())
 }
 
-fn serve(told: &Receiver<Event>) {
+fn serve(reported: &Receiver<Event>) {
     let (mut broker, mut outlets) = (Broker::default(), std::collections::HashMap::new());
-    for event in told {
+    for event in reported {
         match event {
             Event::Came(client, outlet) => drop(outlets.insert(client, outlet)),
             Event::Sent(client, Sent::Join(subjects)) => broker.join(client, subjects),
@@ -151,14 +151,14 @@ fn serve(told: &Receiver<Event>) {
             Event::Knock => {}
             Event::End => return,
         }
-        while let Some((client, heard)) = broker.next_heard() {
-            let is_told = match outlets.get(&client) {
-                Some(Outlet::Inbox(inbox)) => inbox(heard),
+        while let Some((client, received)) = broker.next_received() {
+            let is_reported = match outlets.get(&client) {
+                Some(Outlet::Inbox(inbox)) => inbox(received),
                 // One that does not read is left: what it has to do, it reads when it comes again.
-                Some(Outlet::Frames(frames)) => frames.try_send(heard).is_ok(),
+                Some(Outlet::Frames(frames)) => frames.try_send(received).is_ok(),
                 None => true,
             };
-            if !is_told {
+            if !is_reported {
                 broker.leave(client);
                 outlets.remove(&client);
             }
@@ -172,7 +172,7 @@ struct Away {
 }
 
 impl Bus for Away {
-    fn ask(&mut self, verb: Verb) {
+    fn ask(&mut self, verb: BusCommand) {
         if write_frame(&mut self.stream, &written(&Sent::Ask(verb))).is_err() {
             // Behind half a frame nothing can follow. Whoever reads tells that it is gone.
             let _ = self.stream.shutdown(std::net::Shutdown::Both);
@@ -191,11 +191,11 @@ pub fn join(path: &Path, subjects: Vec<String>, inbox: Inbox) -> Result<Box<dyn 
     let mut reader = stream.try_clone()?;
     std::thread::Builder::new().name("bus".to_owned()).spawn(move || {
         while let Ok(frame) = read_frame(&mut reader) {
-            if !read::<Heard>(&frame).is_some_and(&inbox) {
+            if !read::<BusEvent>(&frame).is_some_and(&inbox) {
                 return;
             }
         }
-        inbox(Heard::Disconnected);
+        inbox(BusEvent::Disconnected);
     })?;
     Ok(Box::new(Away { stream }))
 }

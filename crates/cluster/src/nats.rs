@@ -1,11 +1,11 @@
 //! The bus of many machines: a NATS server with JetStream, on a thread of its own with the client, so that nothing
 //! else waits for it. Keys are a bucket, the stream is a stream, large objects are an object store; all three have
 //! the name of the cluster, so that several share a server. Replies that do not arrive in time count as lost, as the
-//! machines expect. `nats/site.rs` is the address of a bus and its trusted CAs: TLS knows a server by its name,
+//! machines expect. `nats/bus_url.rs` is the address of a bus and its trusted CAs: TLS knows a server by its name,
 //! though it is reached by its address.
 
-mod room;
-mod site;
+mod bus_url;
+mod resources;
 mod stores;
 
 use std::sync::{Arc, Mutex};
@@ -15,9 +15,9 @@ use async_nats::{ConnectErrorKind, Event, ServerAddr};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::LocalSet;
 
-use crate::bus::{Bus, Heard, Inbox, Verb};
-use room::Room;
-pub use site::{Site, USUAL_NAME, masked};
+use crate::bus::{Bus, BusCommand, BusEvent, Inbox};
+pub use bus_url::{BusUrl, USUAL_NAME, masked};
+use resources::Room;
 
 /// Servers that have just begun to find each other are waited for.
 const FINDS_WITHIN: Duration = Duration::from_secs(20);
@@ -47,61 +47,61 @@ pub enum NatsError {
     #[error(
         "'{given}' is no address of a bus; write nats://HOST:PORT/NAME, or several as HOST:PORT,HOST:PORT, where NAME has letters, digits, - and _, or tls://HOST:PORT/NAME?ca=FILE&cert=FILE&key=FILE"
     )]
-    Site {
+    BusUrl {
         /// As it was given.
         given: String,
     },
     /// Nobody answers.
-    #[error("the bus {site} cannot be reached: {reason}; is a nats-server running there?")]
+    #[error("the bus {bus_url} cannot be reached: {reason}; is a nats-server running there?")]
     Unreachable {
         /// Which.
-        site: String,
+        bus_url: String,
         /// Why not.
         reason: String,
     },
     /// It and we do not trust each other.
     #[error(
-        "no TLS with the bus {site}: {reason}; write tls://HOST:PORT/NAME with the host of its certificate, ?ca=FILE if this system does not know who signed it, and &cert=FILE&key=FILE if it wants one of ours"
+        "no TLS with the bus {bus_url}: {reason}; write tls://HOST:PORT/NAME with the host of its certificate, ?ca=FILE if this system does not know who signed it, and &cert=FILE&key=FILE if it wants one of ours"
     )]
     Tls {
         /// Which.
-        site: String,
+        bus_url: String,
         /// Why not.
         reason: String,
     },
     /// It does not let us in.
     #[error(
-        "the bus {site} refuses us: {reason}; write user and password before the host, as USER:PASSWORD@HOST, with %40 for @"
+        "the bus {bus_url} refuses us: {reason}; write user and password before the host, as USER:PASSWORD@HOST, with %40 for @"
     )]
     Rejected {
         /// Which.
-        site: String,
+        bus_url: String,
         /// Why.
         reason: String,
     },
     /// It lets us in, but not do what is needed.
     #[error(
-        "the bus {site} does not allow this: {reason}; an address of workers is for onrush worker and for one cluster, whoever leads needs that of who leads"
+        "the bus {bus_url} does not allow this: {reason}; an address of workers is for onrush worker and for one cluster, whoever leads needs that of who leads"
     )]
     Forbidden {
         /// Which.
-        site: String,
+        bus_url: String,
         /// What it says.
         reason: String,
     },
     /// It is older than what is needed.
-    #[error("the bus {site} is nats-server {version}; 2.11 or newer is needed")]
+    #[error("the bus {bus_url} is nats-server {version}; 2.11 or newer is needed")]
     Old {
         /// Which.
-        site: String,
+        bus_url: String,
         /// Its version.
         version: String,
     },
     /// It does not keep what it has to keep.
-    #[error("the bus {site} keeps nothing: {reason}; start nats-server with JetStream (-js) and give it room")]
+    #[error("the bus {bus_url} keeps nothing: {reason}; start nats-server with JetStream (-js) and give it room")]
     Forgetful {
         /// Which.
-        site: String,
+        bus_url: String,
         /// Why.
         reason: String,
     },
@@ -112,20 +112,20 @@ pub enum NatsError {
 
 /// What the thread of the bus has to do.
 enum Input {
-    Ask(Verb),
+    Ask(BusCommand),
     /// The server is there again, or is gone.
     Event(bool),
     Leave,
 }
 
 /// What is asked of a client.
-struct Asked(UnboundedReceiver<Input>);
+struct ClientRequest(UnboundedReceiver<Input>);
 
 /// A client of the bus.
 struct Away(UnboundedSender<Input>);
 
 impl Bus for Away {
-    fn ask(&mut self, verb: Verb) {
+    fn ask(&mut self, verb: BusCommand) {
         // A bus whose thread has ended loses it.
         let _ = self.0.send(Input::Ask(verb));
     }
@@ -150,18 +150,18 @@ pub enum Role {
 ///
 /// # Errors
 /// It cannot be reached now, or is not what is needed.
-pub fn join(site: &Site, role: Role, subjects: Vec<String>, inbox: Inbox) -> Result<Box<dyn Bus>, NatsError> {
-    let (bus, events, asked) = client();
+pub fn join(bus_url: &BusUrl, role: Role, subjects: Vec<String>, inbox: Inbox) -> Result<Box<dyn Bus>, NatsError> {
+    let (bus, events, requested) = client();
     let (ready, joined) = std::sync::mpsc::sync_channel(1);
-    let unreachable = |reason| NatsError::Unreachable { site: site.shown(), reason };
-    let servers = site.addresses().map_err(|error| unreachable(error.to_string()))?;
-    let site = site.clone();
+    let unreachable = |reason| NatsError::Unreachable { bus_url: bus_url.shown(), reason };
+    let servers = bus_url.addresses().map_err(|error| unreachable(error.to_string()))?;
+    let bus_url = bus_url.clone();
     std::thread::Builder::new().name("bus".to_owned()).spawn(move || {
         let work = async {
-            match enter(&site, role, servers, subjects, inbox, events).await {
+            match enter(&bus_url, role, servers, subjects, inbox, events).await {
                 Ok(room) => {
                     let _ = ready.send(Ok(()));
-                    serve(&room, asked).await;
+                    serve(&room, requested).await;
                 }
                 Err(error) => drop(ready.send(Err(error))),
             }
@@ -177,11 +177,11 @@ pub fn join(site: &Site, role: Role, subjects: Vec<String>, inbox: Inbox) -> Res
 }
 
 /// What a cluster has on its bus goes, as far as the bus can be reached: it was there for a moment only.
-pub fn forget(site: &Site) {
+pub fn forget(bus_url: &BusUrl) {
     let away = async {
-        let servers = site.addresses().ok()?;
-        let client = site.options().ok()?.name("onrush").connect(servers).await.ok()?;
-        stores::forget(&client, site.name()).await;
+        let servers = bus_url.addresses().ok()?;
+        let client = bus_url.options().ok()?.name("onrush").connect(servers).await.ok()?;
+        stores::forget(&client, bus_url.name()).await;
         Some(())
     };
     if let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() {
@@ -190,9 +190,9 @@ pub fn forget(site: &Site) {
     }
 }
 
-fn client() -> (Box<dyn Bus>, UnboundedSender<Input>, Asked) {
-    let (inputs, asked) = unbounded_channel();
-    (Box::new(Away(inputs.clone())), inputs, Asked(asked))
+fn client() -> (Box<dyn Bus>, UnboundedSender<Input>, ClientRequest) {
+    let (inputs, requested) = unbounded_channel();
+    (Box::new(Away(inputs.clone())), inputs, ClientRequest(requested))
 }
 
 /// The same of a worker on a runtime of whoever asks, in a local set: many clients may share one. What is asked of the bus is done while the future
@@ -201,27 +201,27 @@ fn client() -> (Box<dyn Bus>, UnboundedSender<Input>, Asked) {
 /// # Errors
 /// As [`join`].
 pub async fn join_here(
-    site: &Site,
+    bus_url: &BusUrl,
     subjects: Vec<String>,
     inbox: Inbox,
 ) -> Result<(Box<dyn Bus>, impl Future<Output = ()> + use<>), NatsError> {
-    let (bus, events, asked) = client();
-    let unreachable = |reason| NatsError::Unreachable { site: site.shown(), reason };
-    let servers = site.addresses().map_err(|error| unreachable(error.to_string()))?;
-    let room = enter(site, Role::Works, servers, subjects, inbox, events).await?;
-    Ok((bus, async move { serve(&room, asked).await }))
+    let (bus, events, requested) = client();
+    let unreachable = |reason| NatsError::Unreachable { bus_url: bus_url.shown(), reason };
+    let servers = bus_url.addresses().map_err(|error| unreachable(error.to_string()))?;
+    let room = enter(bus_url, Role::Works, servers, subjects, inbox, events).await?;
+    Ok((bus, async move { serve(&room, requested).await }))
 }
 
 /// A client of a server that is what is needed. What that refuses later it says to `refused`.
 async fn connected(
-    site: &Site,
+    bus_url: &BusUrl,
     servers: Vec<ServerAddr>,
     events: UnboundedSender<Input>,
     refused: &Arc<Mutex<Option<String>>>,
 ) -> Result<async_nats::Client, NatsError> {
-    let shown = site.shown();
-    let untrusted = |reason| NatsError::Tls { site: shown.clone(), reason };
-    let options = site.options().map_err(untrusted)?;
+    let shown = bus_url.shown();
+    let untrusted = |reason| NatsError::Tls { bus_url: shown.clone(), reason };
+    let options = bus_url.options().map_err(untrusted)?;
     let said = refused.clone();
     let options = options
         .name("onrush")
@@ -250,63 +250,63 @@ async fn connected(
             async {}
         });
     let client = options.connect(servers).await.map_err(|error| {
-        let (site, reason) = (shown.clone(), error.to_string());
+        let (bus_url, reason) = (shown.clone(), error.to_string());
         match error.kind() {
             ConnectErrorKind::Authentication | ConnectErrorKind::AuthorizationViolation => {
-                NatsError::Rejected { site, reason }
+                NatsError::Rejected { bus_url, reason }
             }
             // What goes wrong with certificates comes as an error of the connection.
-            ConnectErrorKind::Tls => NatsError::Tls { site, reason },
-            _ if OF_TLS.iter().any(|word| reason.contains(word)) => NatsError::Tls { site, reason },
-            _ => NatsError::Unreachable { site, reason },
+            ConnectErrorKind::Tls => NatsError::Tls { bus_url, reason },
+            _ if OF_TLS.iter().any(|word| reason.contains(word)) => NatsError::Tls { bus_url, reason },
+            _ => NatsError::Unreachable { bus_url, reason },
         }
     })?;
     let (major, minor, patch) = OLDEST;
     if !client.is_server_compatible(major, minor, patch) {
-        return Err(NatsError::Old { site: shown, version: client.server_info().version });
+        return Err(NatsError::Old { bus_url: shown, version: client.server_info().version });
     }
     Ok(client)
 }
 
 async fn enter(
-    site: &Site,
+    bus_url: &BusUrl,
     role: Role,
     servers: Vec<ServerAddr>,
     subjects: Vec<String>,
     inbox: Inbox,
     events: UnboundedSender<Input>,
 ) -> Result<Room, NatsError> {
-    let shown = site.shown();
+    let shown = bus_url.shown();
     // What the server does not allow it says by the way: no answer comes then.
     let refused = Arc::new(Mutex::new(None));
-    let client = connected(site, servers, events, &refused).await?;
+    let client = connected(bus_url, servers, events, &refused).await?;
     if role == Role::Works {
         // Whoever leads makes what is kept there; workers need not be allowed to.
-        stores::wait_for(&client, site.name(), FINDS_AGAIN).await;
+        stores::wait_for(&client, bus_url.name(), FINDS_AGAIN).await;
     }
     let since = std::time::Instant::now();
     loop {
         let stores = match role {
-            Role::Leads => stores::Stores::of(&client, site.name(), site.replicas()).await,
-            Role::Works => stores::Stores::found(&client, site.name()).await,
+            Role::Leads => stores::Stores::of(&client, bus_url.name(), bus_url.replicas()).await,
+            Role::Works => stores::Stores::found(&client, bus_url.name()).await,
         };
         match stores {
             Ok(stores) => {
-                let room = Room::furnished((client, role), site.name(), stores, subjects, inbox).await;
+                let room = Room::furnished((client, role), bus_url.name(), stores, subjects, inbox).await;
                 let room =
-                    room.map_err(|error| NatsError::Forgetful { site: shown.clone(), reason: error.to_string() })?;
+                    room.map_err(|error| NatsError::Forgetful { bus_url: shown.clone(), reason: error.to_string() })?;
                 if role == Role::Leads {
                     room.say_nothing().await;
                     tokio::time::sleep(SAYS_WITHIN).await;
                 }
                 return match forbidden(&refused) {
-                    Some(reason) => Err(NatsError::Forbidden { site: shown, reason }),
+                    Some(reason) => Err(NatsError::Forbidden { bus_url: shown, reason }),
                     None => Ok(room),
                 };
             }
             // Several servers need a while to agree on who keeps what; and who has just come may be told too early.
             Err(_)
-                if (site.replicas() > 1 || role == Role::Works)
+                if (bus_url.replicas() > 1 || role == Role::Works)
                     && since.elapsed() < FINDS_WITHIN
                     && forbidden(&refused).is_none() =>
             {
@@ -314,8 +314,8 @@ async fn enter(
             }
             Err(error) => {
                 return Err(match forbidden(&refused) {
-                    Some(reason) => NatsError::Forbidden { site: shown, reason },
-                    None => NatsError::Forgetful { site: shown, reason: error.to_string() },
+                    Some(reason) => NatsError::Forbidden { bus_url: shown, reason },
+                    None => NatsError::Forgetful { bus_url: shown, reason: error.to_string() },
                 });
             }
         }
@@ -335,10 +335,10 @@ fn jitter() -> f64 {
     pacing::Random::of_stream(seed, 0).unit()
 }
 
-async fn serve(room: &Room, Asked(mut told): Asked) {
+async fn serve(room: &Room, ClientRequest(mut reported): ClientRequest) {
     let mut is_there = true;
     room.begin();
-    while let Some(input) = told.recv().await {
+    while let Some(input) = reported.recv().await {
         match input {
             Input::Ask(verb) => room.ask(verb),
             Input::Event(now) => {
@@ -346,7 +346,7 @@ async fn serve(room: &Room, Asked(mut told): Asked) {
                     if now {
                         room.begin();
                     } else {
-                        room.hear(Heard::Disconnected);
+                        room.hear(BusEvent::Disconnected);
                     }
                 }
             }

@@ -28,7 +28,7 @@ impl Pace {
     /// That of so many.
     pub(crate) fn of(workers: usize) -> Self {
         #[cfg(test)]
-        let workers = workers + crate::sim::crowd();
+        let workers = workers + crate::sim::bus_benchmark();
         Self { workers: workers as u64 }
     }
 

@@ -9,15 +9,15 @@
 
 mod due;
 mod happenings;
+mod journals;
 mod judge;
 mod model;
-mod rings;
 mod world;
 
 use std::cell::Cell;
 
 use crate::OnLoss;
-use pacing::change::What;
+use pacing::change::ChangeKind;
 use pacing::open::{Rate, Stage};
 use pacing::{Nanos, Random};
 use world::{Fault, Happens, Setting, World};
@@ -44,12 +44,12 @@ thread_local! {
 }
 
 thread_local! {
-    static CROWD: Cell<usize> = const { Cell::new(0) };
+    static BUS_BENCHMARK: Cell<usize> = const { Cell::new(0) };
 }
 
 /// So many more workers are there, for how often each speaks.
-pub(crate) fn crowd() -> usize {
-    CROWD.get()
+pub(crate) fn bus_benchmark() -> usize {
+    BUS_BENCHMARK.get()
 }
 
 /// The mistake is made here.
@@ -58,7 +58,7 @@ pub(crate) fn strikes(bug: Bug) -> bool {
 }
 
 /// Worlds in which each speaks as one of so many.
-const CROWD_OF_MANY: usize = 10_000;
+const BUS_BENCHMARK_OF_MANY: usize = 10_000;
 
 /// The seeds, of which each commit plays a part.
 const SEEDS: u64 = 1_000;
@@ -69,9 +69,9 @@ fn millis(millis: u64) -> Nanos {
 }
 
 /// A rate from then on.
-fn to_rate(per_second: u64) -> What {
+fn to_rate(per_second: u64) -> ChangeKind {
     let rate = Rate::per_hour_thousandths(per_second * 3_600_000);
-    What::Rate(vec![Stage { from: rate, to: rate, span: Nanos::ZERO }])
+    ChangeKind::Rate(vec![Stage { from: rate, to: rate, span: Nanos::ZERO }])
 }
 
 /// A world as its seed makes it up.
@@ -97,8 +97,8 @@ fn setting_of(seed: u64) -> Setting {
             11 => {
                 // Whoever leads by then may know nothing of it.
                 let resumes = [at + millis(500 + below(9_000)), millis(60_000), millis(90_000), millis(120_000)];
-                happens.extend(resumes.map(|at| (at, Happens::Change(What::Resume))));
-                Happens::Change(What::Pause)
+                happens.extend(resumes.map(|at| (at, Happens::Change(ChangeKind::Resume))));
+                Happens::Change(ChangeKind::Pause)
             }
             _ => Happens::Join,
         };
@@ -124,7 +124,7 @@ fn setting_of(seed: u64) -> Setting {
         happens,
         on_loss: OnLoss::Rebalance,
         is_distant: seed % 2 == 1,
-        crowd: if seed % 4 < 2 { 0 } else { CROWD_OF_MANY },
+        bus_benchmark: if seed % 4 < 2 { 0 } else { BUS_BENCHMARK_OF_MANY },
         keeps_every: if seed.is_multiple_of(3) { Nanos::ZERO } else { millis(500 + 700 * (seed % 11)) },
         entries_max: None,
     }
@@ -133,7 +133,7 @@ fn setting_of(seed: u64) -> Setting {
 fn checked(setting: Setting) -> Result<judge::Seen, String> {
     let seed = setting.seed;
     let text = format!("{setting:?}");
-    CROWD.set(setting.crowd);
+    BUS_BENCHMARK.set(setting.bus_benchmark);
     World::new(setting).run().map_err(|found| format!("seed {seed}: {found}\n{text}"))
 }
 
@@ -194,7 +194,7 @@ fn calm(workers: usize, happens: Vec<(Nanos, Happens)>) -> Setting {
         happens,
         on_loss: OnLoss::Rebalance,
         is_distant: true,
-        crowd: 0,
+        bus_benchmark: 0,
         keeps_every: millis(2_000),
         entries_max: None,
     }
@@ -280,10 +280,10 @@ fn changes_hold_for_all() {
         let happens = vec![
             (millis(6_000), Happens::Change(faster.clone())),
             (millis(8_000), Happens::Join),
-            (millis(10_000), Happens::Change(What::Pause)),
-            (millis(15_000), Happens::Change(What::Resume)),
+            (millis(10_000), Happens::Change(ChangeKind::Pause)),
+            (millis(15_000), Happens::Change(ChangeKind::Resume)),
             (millis(18_000), Happens::KillLeader),
-            (millis(24_000), Happens::Change(What::End)),
+            (millis(24_000), Happens::Change(ChangeKind::End)),
         ];
         let setting = Setting { is_random, ..calm(3, happens) };
         let seen = checked(setting).unwrap_or_else(|found| panic!("{found}"));
@@ -299,7 +299,8 @@ fn changes_hold_for_all() {
 fn a_pause_outlives_its_workers() {
     let at = |second: u64| millis(second * 1_000);
     let cut = Happens::CutBus(at(8));
-    let happens = vec![(at(8), Happens::Change(What::Pause)), (at(12), cut), (at(40), Happens::Change(What::Resume))];
+    let happens =
+        vec![(at(8), Happens::Change(ChangeKind::Pause)), (at(12), cut), (at(40), Happens::Change(ChangeKind::Resume))];
     let seen = checked(calm(3, happens)).unwrap_or_else(|found| panic!("{found}"));
     assert_eq!((seen.planned, seen.started + seen.undelivered, seen.unknown), (3_000, 3_000, 0), "{seen:?}");
 }

@@ -9,8 +9,8 @@
 
 mod act;
 mod clock;
+mod incarnations;
 mod kept;
-mod lives;
 mod outbox;
 mod ready;
 mod state;
@@ -21,9 +21,9 @@ use std::collections::{HashMap, VecDeque};
 
 use pacing::Nanos;
 
-use crate::bus::{Bytes, Heard, LEADER, Refused, STATE, Verb, asking, presence};
+use crate::bus::{BusCommand, BusEvent, Bytes, LEADER, Refused, STATE, asking, presence};
 use crate::pace::Pace;
-use crate::words::{Answer, Ask, Hello, Lease, News, Refusal, Said, Stamp, State, Wish};
+use crate::protocol::{Ask, Hello, Lease, News, Refusal, Reply, RunIntent, Stamp, Stamped, State};
 pub use act::{Act, PartOf};
 use clock::{Offset, Probes};
 use outbox::{Outbox, Sender};
@@ -71,14 +71,14 @@ enum Stage {
     /// It asks for the time, since then.
     Asks(Nanos),
     /// It has said whether it is ready.
-    Said,
+    Stamped,
 }
 
 /// A run that it takes part in.
 #[derive(Clone, Debug)]
 struct OwnRun {
     run: u64,
-    boot: u32,
+    incarnation: u32,
     plan: String,
     stage: Stage,
     probes: Probes,
@@ -95,7 +95,7 @@ struct OwnRun {
     rounds: Vec<Nanos>,
     /// How often users of meetings went on, as far as it was told.
     met: u64,
-    wish: Wish,
+    intent: RunIntent,
     parts: u16,
     ended: u16,
 }
@@ -119,7 +119,7 @@ pub struct Worker {
     looked_at: Nanos,
     /// Whoever leads said that it knows what is to be done.
     confirmed_at: Nanos,
-    asked_who_leads: Nanos,
+    requested_who_leads: Nanos,
     /// The last epoch and revision of what is to be done that are known to be written; and since when it knows less.
     written: (u64, u64),
     behind_since: Option<Nanos>,
@@ -130,7 +130,7 @@ pub struct Worker {
     boxes: Vec<((u64, u32), Outbox)>,
     pending: HashMap<u64, (Pending, Nanos)>,
     token: u64,
-    verbs: VecDeque<Verb>,
+    verbs: VecDeque<BusCommand>,
     acts: VecDeque<Act>,
     is_closed: bool,
     /// Who leads, and is of another version.
@@ -160,7 +160,7 @@ impl Worker {
             called_at: None,
             looked_at: now,
             confirmed_at: now,
-            asked_who_leads: now,
+            requested_who_leads: now,
             written: (0, 0),
             behind_since: None,
             number: None,
@@ -185,7 +185,7 @@ impl Worker {
     }
 
     /// What is to be asked of the bus next.
-    pub fn next_verb(&mut self) -> Option<Verb> {
+    pub fn next_verb(&mut self) -> Option<BusCommand> {
         self.verbs.pop_front()
     }
 
@@ -205,8 +205,8 @@ impl Worker {
     }
 
     /// Which of its lives this is.
-    pub fn boot(&self) -> u32 {
-        self.hello.boot
+    pub fn incarnation(&self) -> u32 {
+        self.hello.incarnation
     }
 
     /// The highest epoch that it heard of, and obeys.
@@ -215,82 +215,82 @@ impl Worker {
     }
 
     /// Everything was told.
-    pub fn has_told_all(&self) -> bool {
+    pub fn has_reported_all(&self) -> bool {
         self.boxes.is_empty()
     }
 
-    fn ask(&mut self, pending: Pending, now: Nanos, verb: impl FnOnce(u64) -> Verb) {
+    fn ask(&mut self, pending: Pending, now: Nanos, verb: impl FnOnce(u64) -> BusCommand) {
         self.token += 1;
         self.pending.insert(self.token, (pending, now));
         self.verbs.push_back(verb(self.token));
     }
 
     /// Something came from the bus.
-    pub fn hear(&mut self, heard: Heard, now: Nanos) {
+    pub fn hear(&mut self, received: BusEvent, now: Nanos) {
         // Whatever is said to one that stood still: nobody counts on what it has.
         self.look_at_lease(now);
-        match heard {
-            Heard::Message { answer_to: Some(to), .. } => {
-                self.verbs.push_back(Verb::Answer { to, payload: Vec::new().into() });
+        match received {
+            BusEvent::Message { response_to: Some(to), .. } => {
+                self.verbs.push_back(BusCommand::Reply { to, payload: Vec::new().into() });
             }
-            Heard::Answered { token, answer } => self.answered(token, answer.ok(), now),
-            Heard::Got { token, value: None, .. } => drop(self.pending.remove(&token)),
-            Heard::Got { token, key, value: Some((_, value)) } => {
+            BusEvent::Answered { token, response } => self.answered(token, response.ok(), now),
+            BusEvent::Got { token, value: None, .. } => drop(self.pending.remove(&token)),
+            BusEvent::Got { token, key, value: Some((_, value)) } => {
                 self.pending.remove(&token);
                 if key == LEADER { self.see_leader(&value, now) } else { self.see_state(&value, now) }
             }
-            Heard::Changed { key, value, .. } if key == LEADER => self.see_leader(&value, now),
-            Heard::Changed { key, value, .. } if key == STATE => self.see_state(&value, now),
-            Heard::Fetched { token, object } => {
+            BusEvent::Changed { key, value, .. } if key == LEADER => self.see_leader(&value, now),
+            BusEvent::Changed { key, value, .. } if key == STATE => self.see_state(&value, now),
+            BusEvent::Fetched { token, object } => {
                 self.pending.remove(&token);
                 self.fetched(object, now);
             }
-            Heard::Appended { token, result } => {
-                if let Some((Pending::Batch(run, boot, name), _)) = self.pending.remove(&token)
-                    && let Some((_, outbox)) = self.boxes.iter_mut().find(|(life, _)| *life == (run, boot))
+            BusEvent::Appended { token, result } => {
+                if let Some((Pending::Batch(run, incarnation, name), _)) = self.pending.remove(&token)
+                    && let Some((_, outbox)) = self.boxes.iter_mut().find(|(life, _)| *life == (run, incarnation))
                 {
                     outbox.answered(&name, result);
                 }
             }
-            Heard::Connected => self.said_at = None,
-            Heard::Message { .. }
-            | Heard::Changed { .. }
-            | Heard::Follows { .. }
-            | Heard::Written { .. }
-            | Heard::Entry { .. }
-            | Heard::Stored { .. }
-            | Heard::Disconnected => {}
+            BusEvent::Connected => self.said_at = None,
+            BusEvent::Message { .. }
+            | BusEvent::Changed { .. }
+            | BusEvent::Follows { .. }
+            | BusEvent::Written { .. }
+            | BusEvent::Entry { .. }
+            | BusEvent::Stored { .. }
+            | BusEvent::Disconnected => {}
         }
         self.look(now);
     }
 
-    fn answered(&mut self, token: u64, answer: Option<Bytes>, now: Nanos) {
+    fn answered(&mut self, token: u64, response: Option<Bytes>, now: Nanos) {
         let Some((pending, _)) = self.pending.remove(&token) else { return };
-        let answer = match answer.and_then(|answer| Answer::read(&answer)) {
-            Some(Said::Ours(stamp, answer)) if stamp.version == self.hello.version => answer,
-            Some(Said::Ours(stamp, _) | Said::Foreign(stamp)) => return self.refuse_foreign(stamp),
+        let response = match response.and_then(|response| Reply::read(&response)) {
+            Some(Stamped::Ours(stamp, response)) if stamp.version == self.hello.version => response,
+            Some(Stamped::Ours(stamp, _) | Stamped::Foreign(stamp)) => return self.refuse_foreign(stamp),
             None => return,
         };
         // Who led before has no say any more.
-        let is_old = answer.epoch < self.epoch;
+        let is_old = response.epoch < self.epoch;
         #[cfg(test)]
         let is_old = is_old && !crate::sim::strikes(crate::sim::Bug::TwoLeaders);
         if is_old {
             return;
         }
-        self.epoch = answer.epoch;
-        self.pace = Pace::of(answer.workers as usize);
-        if let Some(state) = answer.state.filter(State::is_sound) {
+        self.epoch = response.epoch;
+        self.pace = Pace::of(response.workers as usize);
+        if let Some(state) = response.state.filter(State::is_sound) {
             self.take_up(state, now);
         }
-        self.see_written(answer.epoch, answer.revision, now);
-        if (answer.epoch, answer.revision) == (self.state.epoch, self.state.revision) {
+        self.see_written(response.epoch, response.revision, now);
+        if (response.epoch, response.revision) == (self.state.epoch, self.state.revision) {
             self.confirmed_at = now;
         }
         match pending {
             Pending::Hello(sent) => {
                 self.answered_at = self.answered_at.max(now);
-                if answer.goes_on == Some(true) {
+                if response.goes_on == Some(true) {
                     // Before its first run no lease is named: there is nothing to end.
                     let lease = if self.state.lease > Nanos::ZERO { self.state.lease } else { self.pace.hello_every() };
                     self.lease_until = self.lease_until.max(sent + lease);
@@ -301,7 +301,7 @@ impl Worker {
             }
             Pending::Time(sent, of) => {
                 if let Some(run) = self.run.as_mut().filter(|run| run.clock_of == of) {
-                    run.probes.heard(sent, now, answer.now);
+                    run.probes.received(sent, now, response.now);
                 }
             }
             _ => {}
@@ -318,11 +318,11 @@ impl Worker {
     /// News of a part.
     pub fn tell(&mut self, of: PartOf, news: News, now: Nanos) {
         let is_end = matches!(news, News::Ended { .. } | News::Broken { .. });
-        if let Some((_, outbox)) = self.boxes.iter_mut().find(|(life, _)| *life == (of.run, of.boot)) {
+        if let Some((_, outbox)) = self.boxes.iter_mut().find(|(life, _)| *life == (of.run, of.incarnation)) {
             outbox.push(news);
         }
         if is_end {
-            let is_own = |run: &&mut OwnRun| run.run == of.run && run.boot == of.boot;
+            let is_own = |run: &&mut OwnRun| run.run == of.run && run.incarnation == of.incarnation;
             if let Some(run) = self.run.as_mut().filter(is_own) {
                 run.ended += 1;
             }
@@ -331,9 +331,9 @@ impl Worker {
     }
 
     /// Whatever a life had is over: it has nothing more to tell.
-    pub fn all_over(&mut self, run: u64, boot: u32, now: Nanos) {
-        if let Some((_, outbox)) = self.boxes.iter_mut().find(|(life, _)| *life == (run, boot)) {
-            let is_own = self.run.as_ref().is_some_and(|own| (own.run, own.boot) == (run, boot));
+    pub fn all_over(&mut self, run: u64, incarnation: u32, now: Nanos) {
+        if let Some((_, outbox)) = self.boxes.iter_mut().find(|(life, _)| *life == (run, incarnation)) {
+            let is_own = self.run.as_ref().is_some_and(|own| (own.run, own.incarnation) == (run, incarnation));
             outbox.push(News::Gone { is_over: is_own });
         }
         self.look(now);
@@ -353,13 +353,13 @@ impl Worker {
         let is_behind = self.behind_since.is_some_and(|since| now.since(since.max(known_at)) >= soon);
         if is_behind || now.since(self.looked_at.max(self.confirmed_at)) >= LOOK_EVERY {
             self.looked_at = now;
-            self.ask(Pending::Look, now, |token| Verb::Get { token, key: STATE.to_owned() });
+            self.ask(Pending::Look, now, |token| BusCommand::Get { token, key: STATE.to_owned() });
         }
         let usual = LOOK_WHO_LEADS + self.pace.slack();
         let often = if now.since(self.answered_at) < UNLED_FOR_LONG { usual } else { LOOK_EVERY };
-        if now.since(self.answered_at.max(self.asked_who_leads)) >= often {
-            self.asked_who_leads = now;
-            self.ask(Pending::Look, now, |token| Verb::Get { token, key: LEADER.to_owned() });
+        if now.since(self.answered_at.max(self.requested_who_leads)) >= often {
+            self.requested_who_leads = now;
+            self.ask(Pending::Look, now, |token| BusCommand::Get { token, key: LEADER.to_owned() });
         }
         self.get_ready(now);
         self.follow_state(now);
@@ -388,7 +388,7 @@ impl Worker {
         let forgotten_after = Nanos(4 * (HELLO_AGAIN + self.pace.slack()).0);
         self.pending
             .retain(|_, (pending, since)| !matches!(pending, Pending::Hello(_)) || now.since(*since) < forgotten_after);
-        self.ask(Pending::Hello(now), now, |token| Verb::Request { token, subject, payload });
+        self.ask(Pending::Hello(now), now, |token| BusCommand::Request { token, subject, payload });
     }
 
     /// What is to be said is sent.
@@ -396,9 +396,9 @@ impl Worker {
         self.boxes.retain(|(_, outbox)| !outbox.is_done());
         let started = self.known_start.map_or(now, |(_, started)| started);
         let mut sent = Vec::new();
-        for ((run, boot), outbox) in &mut self.boxes {
+        for ((run, incarnation), outbox) in &mut self.boxes {
             if let Some((name, payload)) = outbox.next(self.hello.revision, now.since(started), now) {
-                sent.push((*run, *boot, name, payload));
+                sent.push((*run, *incarnation, name, payload));
             }
         }
         if !sent.is_empty() && !self.pace.is_slow() {
@@ -406,9 +406,9 @@ impl Worker {
             self.said_at = None;
             self.say_hello(now);
         }
-        for (run, boot, name, payload) in sent {
-            let pending = Pending::Batch(run, boot, name.clone());
-            self.ask(pending, now, |token| Verb::Append { token, name, payload });
+        for (run, incarnation, name, payload) in sent {
+            let pending = Pending::Batch(run, incarnation, name.clone());
+            self.ask(pending, now, |token| BusCommand::Append { token, name, payload });
         }
     }
 

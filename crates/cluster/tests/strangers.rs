@@ -11,13 +11,13 @@ use std::time::Duration;
 
 use async_nats::jetstream::object_store::ObjectStore;
 use claims::wait_for;
-use cluster::hand::{Hand, Notice, Setting as Own, Workplace};
-use cluster::nats::{Role, Site, join};
-use cluster::team::Workers;
-use cluster::words::Refusal;
+use cluster::coordinator::Workers;
+use cluster::nats::{BusUrl, Role, join};
+use cluster::protocol::Refusal;
+use cluster::worker_runtime::{Notice, Setting as Own, WorkerEnvironment, WorkerRuntime};
 use cluster::{OnLoss, Setting as Leading};
 use driver::Choice;
-use engine::{HoldOptions, Lookout, RunOptions, Running, StopHandle, Supplies};
+use engine::{DataSources, HoldOptions, RequestLogConfig, RunOptions, Running, StopHandle};
 use feed::Feed;
 use futures_util::StreamExt;
 use nats_server::NatsServer;
@@ -32,7 +32,7 @@ const HOUR: Duration = Duration::from_secs(3_600);
 #[derive(Default)]
 struct Desk(Mutex<Vec<Notice>>);
 
-impl Workplace for Desk {
+impl WorkerEnvironment for Desk {
     fn prepare(&self, _: Plan, _: Vec<Feed>, _: usize) -> Result<(Plan, RunOptions), Refusal> {
         Err(Refusal::System { reason: "it was asked to take part".to_owned() })
     }
@@ -47,10 +47,10 @@ impl Workplace for Desk {
 }
 
 /// Leads a run until it fails, and says why.
-fn leads(site: Site) -> std::thread::JoinHandle<String> {
+fn leads(bus_url: BusUrl) -> std::thread::JoinHandle<String> {
     std::thread::spawn(move || {
         let team = Workers::lead(setting(VERSION, 1, HOUR), Box::new(|| None), None, |subjects, inbox| {
-            join(&site, Role::Leads, subjects, inbox)
+            join(&bus_url, Role::Leads, subjects, inbox)
         });
         let flags =
             Flags { url: Some("http://127.0.0.1:9/".to_owned()), rate: Some("5".to_owned()), ..Flags::default() };
@@ -63,9 +63,9 @@ fn leads(site: Site) -> std::thread::JoinHandle<String> {
 }
 
 /// A worker that takes part until the value goes; what it told.
-fn works(site: &Site, version: &str, does: impl FnOnce() -> String) -> (String, Vec<Notice>) {
-    let desk = Arc::new(Desk::default());
-    let place: Arc<dyn Workplace> = desk.clone();
+fn works(bus_url: &BusUrl, version: &str, does: impl FnOnce() -> String) -> (String, Vec<Notice>) {
+    let coordinator = Arc::new(Desk::default());
+    let place: Arc<dyn WorkerEnvironment> = coordinator.clone();
     let own = Own {
         id: 1,
         name: "stranger".to_owned(),
@@ -73,10 +73,10 @@ fn works(site: &Site, version: &str, does: impl FnOnce() -> String) -> (String, 
         weight: 1,
         folder: std::env::temp_dir().join(format!("onrush-strangers-{}", std::process::id())),
         goes_with_leader: false,
-        rings: None,
+        journals: None,
     };
-    let hand = Hand::new(own, &place);
-    let bus = join(site, Role::Works, hand.subjects(), hand.inbox()).expect("it joins");
+    let hand = WorkerRuntime::new(own, &place);
+    let bus = join(bus_url, Role::Works, hand.subjects(), hand.inbox()).expect("it joins");
     let stop = hand.stop_handle();
     let said = std::thread::scope(|scope| {
         scope.spawn(|| hand.work(bus));
@@ -84,8 +84,8 @@ fn works(site: &Site, version: &str, does: impl FnOnce() -> String) -> (String, 
         stop.stop();
         said
     });
-    let told = desk.0.lock().expect("no holder panics").clone();
-    (said, told)
+    let reported = coordinator.0.lock().expect("no holder panics").clone();
+    (said, reported)
 }
 
 /// Changes what the cluster keeps of the plan, as soon as it is there.
@@ -109,43 +109,43 @@ async fn first_object(context: &async_nats::jetstream::Context, name: &str) -> O
     Some((store, object.name))
 }
 
-fn site(server: &NatsServer, name: &str) -> Site {
+fn bus_url(server: &NatsServer, name: &str) -> BusUrl {
     format!("nats://127.0.0.1:{}/{name}", server.port).parse().expect("an address")
 }
 
 #[test]
 fn one_of_another_version() {
     let server = NatsServer::start();
-    let site = site(&server, "version");
-    let leader = leads(site.clone());
-    let (said, told) = works(&site, "0.0.1", || leader.join().expect("it ends"));
+    let bus_url = bus_url(&server, "version");
+    let leader = leads(bus_url.clone());
+    let (said, reported) = works(&bus_url, "0.0.1", || leader.join().expect("it ends"));
     assert!(said.contains("worker stranger is onrush 0.0.1 and this one is strangers"), "{said}");
     let refusal = Refusal::Version { worker: "0.0.1".to_owned(), leader: VERSION.to_owned() };
-    assert_eq!(told, [Notice::Joined, Notice::Refused(refusal)]);
+    assert_eq!(reported, [Notice::Joined, Notice::Refused(refusal)]);
 }
 
 #[test]
 fn a_plan_that_is_not_there() {
     let server = NatsServer::start();
-    let site = site(&server, "missing");
-    let leader = leads(site.clone());
+    let bus_url = bus_url(&server, "missing");
+    let leader = leads(bus_url.clone());
     meddles(server.port, "missing", |store, name| async move { store.delete(name).await.expect("it goes") });
-    let (said, told) = works(&site, VERSION, || leader.join().expect("it ends"));
+    let (said, reported) = works(&bus_url, VERSION, || leader.join().expect("it ends"));
     assert!(said.contains("worker stranger cannot get the plan"), "{said}");
-    assert_eq!(told, [Notice::Joined, Notice::Refused(Refusal::Missing)]);
+    assert_eq!(reported, [Notice::Joined, Notice::Refused(Refusal::Missing)]);
 }
 
 #[test]
 fn a_plan_that_is_another() {
     let server = NatsServer::start();
-    let site = site(&server, "another");
-    let leader = leads(site.clone());
+    let bus_url = bus_url(&server, "another");
+    let leader = leads(bus_url.clone());
     meddles(server.port, "another", |store, name| async move {
         store.put(name.as_str(), &mut &b"something else"[..]).await.expect("it is kept");
     });
-    let (said, told) = works(&site, VERSION, || leader.join().expect("it ends"));
+    let (said, reported) = works(&bus_url, VERSION, || leader.join().expect("it ends"));
     assert!(said.contains("worker stranger got something else than this plan"), "{said}");
-    assert_eq!(told, [Notice::Joined, Notice::Refused(Refusal::Damaged)]);
+    assert_eq!(reported, [Notice::Joined, Notice::Refused(Refusal::Damaged)]);
 }
 
 /// Who leads so many workers, which have so long to come.
@@ -176,8 +176,8 @@ fn options(team: Workers) -> RunOptions {
         threads: 1,
         pins_threads: false,
         driver: driver::choose(Choice::Poll).expect("a driver"),
-        lookout: Lookout { slowest: 0, log: None },
-        supplies: Supplies::default(),
+        log_config: RequestLogConfig { slowest: 0, log: None },
+        supplies: DataSources::default(),
         team: Some(Arc::new(team)),
     }
 }

@@ -33,23 +33,25 @@ fn waits(driver: &mut impl Driver, span: Nanos) -> Vec<u64> {
 
 /// From the wake to when it is heard, by the clock that both threads share.
 fn wakes(driver: &mut impl Driver, clock: Clock) -> Vec<u64> {
-    let (waker, (ask, asked), (tell, told)) = (driver.waker(), channel(), channel());
+    let (waker, (ask, requested), (tell, reported)) = (driver.waker(), channel(), channel());
     let thread = std::thread::spawn(move || {
-        while asked.recv().is_ok() {
+        while requested.recv().is_ok() {
             tell.send(clock.now()).expect("somebody hears it");
             waker.wake();
         }
     });
     let wake = |_| {
         ask.send(()).expect("it waits");
-        let mut heard = None;
-        while heard.is_none() {
+        let mut received = None;
+        while received.is_none() {
             let now = driver.now();
             let far = now + Nanos::from_millis(10_000);
-            driver.wait(far, |_, event| heard = matches!(event, Event::Woken).then(|| clock.now())).expect("it works");
+            driver
+                .wait(far, |_, event| received = matches!(event, Event::Woken).then(|| clock.now()))
+                .expect("it works");
         }
-        let woken = told.recv().expect("it was told before the wake");
-        heard.map_or(0, |heard| heard.since(woken).0)
+        let woken = reported.recv().expect("it was told before the wake");
+        received.map_or(0, |received| received.since(woken).0)
     };
     let late = (0..TIMES).map(wake).collect();
     drop(ask);

@@ -25,11 +25,11 @@ pub enum Kind {
 
 /// What runs, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Chosen {
+pub struct DriverSelection {
     /// What runs.
     pub kind: Kind,
     /// It was asked for by name.
-    pub was_asked: bool,
+    pub was_requested: bool,
     /// What the system said when io_uring was tried and refused.
     pub refusal: Option<String>,
 }
@@ -48,13 +48,13 @@ impl Kind {
 ///
 /// # Errors
 /// io_uring was asked for by name, and the system refuses it.
-pub fn choose(choice: Choice) -> Result<Chosen, Error> {
+pub fn choose(choice: Choice) -> Result<DriverSelection, Error> {
     match choice {
-        Choice::Poll => Ok(Chosen { kind: Kind::Poll, was_asked: true, refusal: None }),
-        Choice::Uring => probe().map(|()| Chosen { kind: Kind::Uring, was_asked: true, refusal: None }),
+        Choice::Poll => Ok(DriverSelection { kind: Kind::Poll, was_requested: true, refusal: None }),
+        Choice::Uring => probe().map(|()| DriverSelection { kind: Kind::Uring, was_requested: true, refusal: None }),
         Choice::Auto => Ok(match probe() {
-            Ok(()) => Chosen { kind: Kind::Uring, was_asked: false, refusal: None },
-            Err(error) => Chosen { kind: Kind::Poll, was_asked: false, refusal: Some(error.to_string()) },
+            Ok(()) => DriverSelection { kind: Kind::Uring, was_requested: false, refusal: None },
+            Err(error) => DriverSelection { kind: Kind::Poll, was_requested: false, refusal: Some(error.to_string()) },
         }),
     }
 }

@@ -44,7 +44,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::ops::Range;
 use std::sync::Arc;
 
-pub use choice::{Choice, Chosen, Kind, choose};
+pub use choice::{Choice, DriverSelection, Kind, choose};
 pub use clock::Clock;
 pub use error::SocketError;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]

@@ -41,10 +41,10 @@ impl Nap {
     /// Sleeps, unless `until` is too near. Gives the instant.
     pub(crate) fn take(&mut self, until: Nanos, clock: &Clock) -> Nanos {
         let now = clock.now();
-        let Some(asked) = self.length(until.since(now)) else { return now };
-        std::thread::sleep(asked.as_duration());
+        let Some(requested) = self.length(until.since(now)) else { return now };
+        std::thread::sleep(requested.as_duration());
         let then = clock.now();
-        self.learn(asked, then.since(now));
+        self.learn(requested, then.since(now));
         then
     }
 
@@ -61,9 +61,9 @@ impl Nap {
         Some(Nanos(span.0 - self.late))
     }
 
-    fn learn(&mut self, asked: Nanos, slept: Nanos) {
+    fn learn(&mut self, requested: Nanos, slept: Nanos) {
         // A thread that lost its processor meanwhile says nothing about sleeps.
-        let sample = slept.since(asked).0.min(4 * self.late + NAP_MIN.0);
+        let sample = slept.since(requested).0.min(4 * self.late + NAP_MIN.0);
         self.late = (self.late * (SMOOTHING - 1) + sample).div_ceil(SMOOTHING);
     }
 }
@@ -84,9 +84,9 @@ mod tests {
     /// Sleeps that are late by so much.
     fn rounds(nap: &mut Nap, late: u64, count: usize) -> Vec<u64> {
         let round = |_| {
-            let asked = nap.length(FAR)?;
-            nap.learn(asked, asked + Nanos(late));
-            Some(asked.0 + late)
+            let requested = nap.length(FAR)?;
+            nap.learn(requested, requested + Nanos(late));
+            Some(requested.0 + late)
         };
         (0..count).filter_map(round).collect()
     }

@@ -38,7 +38,7 @@ impl Pending {
     }
 
     /// All was taken: whether that is told, and with which buffer.
-    pub(crate) fn into_told(self) -> Option<Option<Vec<u8>>> {
+    pub(crate) fn into_reported(self) -> Option<Option<Vec<u8>>> {
         match self.bytes {
             Outgoing::Template(..) => None,
             Outgoing::Shared(..) => Some(None),

@@ -118,11 +118,11 @@ impl Driver for PollDriver {
     ) -> Result<(), std::io::Error> {
         let sockets = &mut self.sockets;
         // What was told may have set an earlier deadline than the caller knows of.
-        let has_told = sockets.hand_out(&mut self.buffer, &mut handle);
+        let has_reported = sockets.hand_out(&mut self.buffer, &mut handle);
         // Nobody sleeps while something is known to wait.
         let may_nap = self.nap.is_allowed() && sockets.again.is_empty();
         let woken = may_nap.then(|| self.nap.take(until, &sockets.clock));
-        let timeout = if has_told || !sockets.again.is_empty() || !sockets.sent.is_empty() {
+        let timeout = if has_reported || !sockets.again.is_empty() || !sockets.sent.is_empty() {
             Some(std::time::Duration::ZERO)
         } else {
             let now = woken.unwrap_or_else(|| sockets.clock.now());
@@ -159,7 +159,7 @@ impl Driver for PollDriver {
 
 /// What stands behind the data that a socket has, as far as its event says.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Behind {
+enum BehindData {
     /// A new edge tells of all that comes.
     Nothing,
     /// The end of the stream: all data is there.
@@ -299,7 +299,7 @@ impl PollSockets {
 
     /// What was left over by earlier calls. True when there was something.
     fn hand_out(&mut self, buffer: &mut [u8], handle: Handle<'_>) -> bool {
-        let has_told = !self.sent.is_empty() || !self.again.is_empty();
+        let has_reported = !self.sent.is_empty() || !self.again.is_empty();
         for listener in std::mem::take(&mut self.starved) {
             self.accept(listener, handle);
         }
@@ -315,10 +315,10 @@ impl PollSockets {
             if slot.kind == Kind::Listener {
                 self.accept(socket, handle);
             } else {
-                self.read(socket, Behind::Unknown, buffer, handle);
+                self.read(socket, BehindData::Unknown, buffer, handle);
             }
         }
-        has_told
+        has_reported
     }
 
     fn ready(&mut self, ready: Readiness, buffer: &mut [u8], handle: Handle<'_>) {
@@ -350,9 +350,9 @@ impl PollSockets {
             slot.send_error = sys::take_error(&slot.fd).or(slot.send_error).or(Some(SocketError::Reset));
         }
         let behind = match ready {
-            Readiness { error: true, .. } => Behind::Unknown,
-            Readiness { read_closed: true, .. } => Behind::End,
-            Readiness { readable: true, .. } => Behind::Nothing,
+            Readiness { error: true, .. } => BehindData::Unknown,
+            Readiness { read_closed: true, .. } => BehindData::End,
+            Readiness { readable: true, .. } => BehindData::Nothing,
             _ => return,
         };
         self.read(socket, behind, buffer, handle);
@@ -384,7 +384,7 @@ impl PollSockets {
     }
 
     /// Reads until the kernel has no more.
-    fn read(&mut self, socket: Socket, behind: Behind, buffer: &mut [u8], handle: Handle<'_>) {
+    fn read(&mut self, socket: Socket, behind: BehindData, buffer: &mut [u8], handle: Handle<'_>) {
         for _ in 0..TURNS_MAX {
             let Some(slot) = self.table.find(socket) else { return };
             if !slot.receives {
@@ -406,8 +406,8 @@ impl PollSockets {
                     handle(self, Event::Received { socket, bytes: &mut buffer[..count], at });
                     // A short read emptied the socket.
                     match behind {
-                        Behind::Nothing if count < buffer.len() => return,
-                        Behind::End if count < buffer.len() => return self.tell_end(socket, at, handle),
+                        BehindData::Nothing if count < buffer.len() => return,
+                        BehindData::End if count < buffer.len() => return self.tell_end(socket, at, handle),
                         _ => {}
                     }
                 }

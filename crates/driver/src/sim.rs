@@ -154,32 +154,32 @@ impl Driver for SimDriver {
 
     fn wait(&mut self, until: Nanos, mut handle: impl FnMut(&mut SimSockets, Event<'_>)) -> Result<(), std::io::Error> {
         let host = self.sockets.host;
-        let mut has_told = self.wake.swap(false, Ordering::Relaxed);
-        if has_told {
+        let mut has_reported = self.wake.swap(false, Ordering::Relaxed);
+        if has_reported {
             handle(&mut self.sockets, Event::Woken);
         }
         let due = self.sockets.net.borrow_mut().begin_wait(host);
         // What comes while events are handled waits for the next turn, as with a real batch.
         for _ in 0..due {
-            let Some(told) = self.sockets.net.borrow_mut().next_told(host) else { break };
-            has_told = true;
+            let Some(reported) = self.sockets.net.borrow_mut().next_reported(host) else { break };
+            has_reported = true;
             let at = self.sockets.now();
-            let event = match told {
-                net::Told::Connected(socket) => Event::Connected { socket, at },
-                net::Told::Accepted(listener, socket) => Event::Accepted { listener, socket },
-                net::Told::Received(socket, mut bytes) => {
+            let event = match reported {
+                net::HostEvent::Connected(socket) => Event::Connected { socket, at },
+                net::HostEvent::Accepted(listener, socket) => Event::Accepted { listener, socket },
+                net::HostEvent::Received(socket, mut bytes) => {
                     handle(&mut self.sockets, Event::Received { socket, bytes: &mut bytes, at });
                     continue;
                 }
-                net::Told::Sent(socket, buffer) => Event::Sent { socket, buffer },
-                net::Told::PeerClosed(socket) => Event::PeerClosed { socket, at },
-                net::Told::Failed(socket, error, left) => Event::Failed { socket, error, at, left },
-                net::Told::Nothing => continue,
+                net::HostEvent::Sent(socket, buffer) => Event::Sent { socket, buffer },
+                net::HostEvent::PeerClosed(socket) => Event::PeerClosed { socket, at },
+                net::HostEvent::Failed(socket, error, left) => Event::Failed { socket, error, at, left },
+                net::HostEvent::Nothing => continue,
             };
             handle(&mut self.sockets, event);
         }
         // A program that was told something looks at its timers at once.
-        self.sockets.net.borrow_mut().end_wait(host, if has_told { Nanos::ZERO } else { until });
+        self.sockets.net.borrow_mut().end_wait(host, if has_reported { Nanos::ZERO } else { until });
         Ok(())
     }
 

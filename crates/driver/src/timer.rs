@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timer_goes_off_no_later_than_asked() {
+    fn a_timer_goes_off_no_later_than_requested() {
         let (mut timer, now) = (Timer::new().expect("a timer"), Nanos(5));
         assert_eq!((timer.timeout(now + HOUR, now), timer.armed), (None, now + HOUR));
         let first = left(&timer);

@@ -291,8 +291,8 @@ impl UringSockets {
             });
             // The waker is looked at by itself: its ring would ring the bell from within another bell, which kernels put
             // off, and some (6.18 among them) only once.
-            let mut heard = [PollFd::new(&self.bell, PollFlags::IN), PollFd::new(&*self.wake, PollFlags::IN)];
-            match poll(&mut heard, timeout.as_ref()) {
+            let mut received = [PollFd::new(&self.bell, PollFlags::IN), PollFd::new(&*self.wake, PollFlags::IN)];
+            match poll(&mut received, timeout.as_ref()) {
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(errno) => return Err(errno.into()),
             }

@@ -14,22 +14,22 @@ use std::sync::{Arc, Mutex};
 
 use driver::Waker;
 use pacing::Nanos;
-use pacing::change::{Change, Timeline, What};
+use pacing::change::{Change, ChangeKind, Timeline};
 
-use crate::afar::WorkerResult;
+use crate::barriers::Barriers;
 pub use crate::lease::Lease;
-use crate::meetings::Meetings;
+use crate::remote::WorkerResult;
 pub(crate) use changes::Changes;
 pub(crate) use workers::Workers;
 
 /// What the run wants of its shards. It only grows.
 #[derive(Debug, Default)]
-pub(crate) struct Wish {
+pub(crate) struct StopLevel {
     /// How often the load was changed, above a byte that says whether it goes on.
     word: AtomicU64,
 }
 
-impl Wish {
+impl StopLevel {
     /// Go on with the plan.
     pub(crate) const RUN: u8 = 0;
     /// Start nothing more; wait for what is in flight.
@@ -40,8 +40,8 @@ impl Wish {
     /// One more change of the load.
     const CHANGE: u64 = 1 << 8;
 
-    pub(crate) fn raise(&self, wish: u8) {
-        let raised = |word: u64| Some(Self::changes_of(word) | u64::from(wish.max(Self::of(word))));
+    pub(crate) fn raise(&self, stop_level: u8) {
+        let raised = |word: u64| Some(Self::changes_of(word) | u64::from(stop_level.max(Self::of(word))));
         // It always gives a word.
         let _ = self.word.fetch_update(Ordering::Relaxed, Ordering::Relaxed, raised);
     }
@@ -74,7 +74,7 @@ impl Wish {
 /// Stops a run from another thread.
 #[derive(Clone, Default)]
 pub struct StopHandle {
-    wish: Arc<Wish>,
+    stop_level: Arc<StopLevel>,
     wakers: Arc<Mutex<Vec<Waker>>>,
 }
 
@@ -92,40 +92,40 @@ pub enum Wanted {
 impl StopHandle {
     /// What is wanted.
     pub fn wanted(&self) -> Wanted {
-        match self.wish.get() {
-            Wish::RUN => Wanted::Run,
-            Wish::STOP => Wanted::Stop,
+        match self.stop_level.get() {
+            StopLevel::RUN => Wanted::Run,
+            StopLevel::STOP => Wanted::Stop,
             _ => Wanted::Abort,
         }
     }
 
     /// Starts nothing more and waits for what is in flight, as long as the plan's grace.
     pub fn stop(&self) {
-        self.raise(Wish::STOP);
+        self.raise(StopLevel::STOP);
     }
 
     /// Ends at once. What was measured is kept.
     pub fn abort(&self) {
-        self.raise(Wish::ABORT);
+        self.raise(StopLevel::ABORT);
     }
 
     /// Somebody asked for it, or the run itself gave up.
     pub fn is_stopped(&self) -> bool {
-        self.wish.get() > Wish::RUN
+        self.stop_level.get() > StopLevel::RUN
     }
 
     /// Somebody asked for the end at once.
     pub fn is_aborted(&self) -> bool {
-        self.wish.get() >= Wish::ABORT
+        self.stop_level.get() >= StopLevel::ABORT
     }
 
-    fn raise(&self, wish: u8) {
-        self.wish.raise(wish);
+    fn raise(&self, stop_level: u8) {
+        self.stop_level.raise(stop_level);
         self.wake_all();
     }
 
-    pub(crate) fn wish_of(&self) -> Arc<Wish> {
-        self.wish.clone()
+    pub(crate) fn stop_level_of(&self) -> Arc<StopLevel> {
+        self.stop_level.clone()
     }
 
     pub(crate) fn add_waker(&self, waker: Waker) {
@@ -185,7 +185,7 @@ pub struct Control {
     /// None of connections that are held.
     changes: Option<Arc<Changes>>,
     /// Where its users wait for each other, if they do.
-    meetings: Option<Arc<Meetings>>,
+    barriers: Option<Arc<Barriers>>,
     /// Those who have parts of it elsewhere.
     workers: Workers,
 }
@@ -193,25 +193,25 @@ pub struct Control {
 impl Control {
     pub(crate) fn new(stop: StopHandle, changes: Arc<Changes>) -> Self {
         let workers = changes.workers().clone();
-        Self { stop, changes: Some(changes), meetings: None, workers }
+        Self { stop, changes: Some(changes), barriers: None, workers }
     }
 
     /// The same of a run whose users wait for each other.
-    pub(crate) fn with_meetings(self, meetings: Option<Arc<Meetings>>) -> Self {
-        Self { meetings, ..self }
+    pub(crate) fn with_barriers(self, barriers: Option<Arc<Barriers>>) -> Self {
+        Self { barriers, ..self }
     }
 
     /// Of a part of a load: users that wait at a meeting go on, up to those of a ticket, at an instant of its clock; or none of this part.
     /// So many releases there were by then.
-    pub fn let_go(&self, meeting: usize, upto: Option<u64>, at: Nanos, total: u64) {
-        if let Some(meetings) = &self.meetings {
-            meetings.hear(meeting, upto, at, total);
+    pub fn let_go(&self, barrier: usize, upto: Option<u64>, at: Nanos, total: u64) {
+        if let Some(barriers) = &self.barriers {
+            barriers.hear(barrier, upto, at, total);
         }
     }
 
     /// Of connections that are held: they can be ended.
     pub(crate) fn of_held(stop: StopHandle, workers: Workers) -> Self {
-        Self { stop, changes: None, meetings: None, workers }
+        Self { stop, changes: None, barriers: None, workers }
     }
 
     /// Changes the load of a scenario from a named instant on, a little later than now: all threads start exactly what the changed
@@ -219,13 +219,13 @@ impl Control {
     ///
     /// # Errors
     /// The load is none that can be changed so, or no longer.
-    pub fn change(&self, scenario: usize, what: What) -> Result<Change, Refused> {
+    pub fn change(&self, scenario: usize, what: ChangeKind) -> Result<Change, Refused> {
         let now = self.changes.as_ref().map_or(Nanos::ZERO, |changes| changes.clock().now());
         self.change_at(scenario, what, now)
     }
 
     /// The same, when it is `now` on the clock of the run.
-    pub(crate) fn change_at(&self, scenario: usize, what: What, now: Nanos) -> Result<Change, Refused> {
+    pub(crate) fn change_at(&self, scenario: usize, what: ChangeKind, now: Nanos) -> Result<Change, Refused> {
         let mut changes = self.change_all(None, vec![(scenario, what)], now)?;
         Ok(changes.remove(0))
     }
@@ -234,18 +234,23 @@ impl Control {
     ///
     /// # Errors
     /// As [`Control::change`].
-    pub fn change_since(&self, seen: u32, changes: Vec<(usize, What)>) -> Result<Vec<Change>, Refused> {
+    pub fn change_since(&self, seen: u32, changes: Vec<(usize, ChangeKind)>) -> Result<Vec<Change>, Refused> {
         let now = self.changes.as_ref().map_or(Nanos::ZERO, |changes| changes.clock().now());
         self.change_all(Some(seen), changes, now)
     }
 
-    fn change_all(&self, seen: Option<u32>, changes: Vec<(usize, What)>, now: Nanos) -> Result<Vec<Change>, Refused> {
+    fn change_all(
+        &self,
+        seen: Option<u32>,
+        changes: Vec<(usize, ChangeKind)>,
+        now: Nanos,
+    ) -> Result<Vec<Change>, Refused> {
         if self.stop.is_stopped() {
             return Err(Refused::Over);
         }
         let changes = self.changes.as_ref().ok_or(Refused::Held)?.add(seen, changes, now)?;
         for _ in &changes {
-            self.stop.wish_of().tell_of_change();
+            self.stop.stop_level_of().tell_of_change();
         }
         self.stop.wake_all();
         Ok(changes)
@@ -297,7 +302,7 @@ impl Control {
     pub fn follow(&self, change: Change) {
         if let Some(changes) = &self.changes {
             changes.follow(change);
-            self.stop.wish_of().tell_of_change();
+            self.stop.stop_level_of().tell_of_change();
             self.stop.wake_all();
         }
     }
@@ -315,7 +320,7 @@ impl Control {
     pub fn lose(&self, slots: impl IntoIterator<Item = u16>, at: Nanos) {
         if let Some(changes) = &self.changes {
             changes.lose(slots, at);
-            self.stop.wish_of().tell_of_change();
+            self.stop.stop_level_of().tell_of_change();
             self.stop.wake_all();
         }
     }

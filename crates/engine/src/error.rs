@@ -28,12 +28,12 @@ pub enum RunError {
     },
     /// Those who should carry it out do not.
     #[error(transparent)]
-    Team(#[from] TeamFault),
+    RemoteBackend(#[from] BackendFault),
 }
 
 /// Why those who should carry out a run do not.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum TeamFault {
+pub enum BackendFault {
     /// Too few are there.
     #[error(
         "{there} of {wanted} workers are there after {waited_s} s; start more of them, or ask for fewer with --workers"
@@ -65,7 +65,7 @@ pub enum TeamFault {
         ours: String,
     },
     /// One may not load the target.
-    #[error("worker {worker} may not load {target}, only {allowed}; start it with --allow {target} if it should")]
+    #[error("worker {worker} may not load {target}, only {allowed}; start it with --allow-host {target} if it should")]
     Target {
         /// What it is called.
         worker: String,

@@ -5,7 +5,7 @@ use metrics::{Failure, ProtocolFault};
 use wire::grpc::{self, Status};
 use wire::http1::ProtocolError;
 use wire::websocket::HandshakeFault;
-use wire::{http2, line, tls, websocket};
+use wire::{connection, http2, tls, websocket};
 
 /// A connection that was not established.
 pub(crate) fn while_connecting(error: SocketError) -> Failure {
@@ -51,13 +51,13 @@ pub(crate) fn protocol(error: ProtocolError) -> Failure {
 }
 
 /// What is spoken on a connection was broken.
-pub(crate) fn line(fault: line::Fault) -> Failure {
+pub(crate) fn line(fault: connection::Fault) -> Failure {
     match fault {
-        line::Fault::Http1(error) => protocol(error),
-        line::Fault::Http2(fault) => http2(fault),
-        line::Fault::Handshake(fault) => handshake(fault),
-        line::Fault::WebSocket(fault) => websocket(fault),
-        line::Fault::AnswerLength(_) => Failure::Protocol(ProtocolFault::AnswerLength),
+        connection::Fault::Http1(error) => protocol(error),
+        connection::Fault::Http2(fault) => http2(fault),
+        connection::Fault::Handshake(fault) => handshake(fault),
+        connection::Fault::WebSocket(fault) => websocket(fault),
+        connection::Fault::AnswerLength(_) => Failure::Protocol(ProtocolFault::AnswerLength),
     }
 }
 

@@ -18,9 +18,9 @@ const STEADY_SHARE: f64 = 0.05;
 /// Standard errors beyond which a difference is no noise.
 const SURE: f64 = 2.5;
 /// Answers from which on something is said of stretches of a load.
-pub(crate) const ANSWERS_MIN: f64 = 30.0;
+pub(crate) const RESPONSES_MIN: f64 = 30.0;
 /// The same of a probe, where the spread of response times is known and a second look has to say the same.
-const PROBE_ANSWERS_MIN: f64 = 20.0;
+const PROBE_RESPONSES_MIN: f64 = 20.0;
 /// A steady stretch is no shorter, in seconds, unless the load is.
 const STEADY_MIN_S: f64 = 1.0;
 /// The share of failures may not differ by more, or it is another load.
@@ -48,7 +48,7 @@ pub(crate) struct Sample {
     ended: Rate,
     succeeded: Rate,
     failing: f64,
-    answers: [f64; 2],
+    responses: [f64; 2],
 }
 
 impl Sample {
@@ -57,7 +57,7 @@ impl Sample {
             [|part: &Slice| part.ended, |part: &Slice| part.succeeded].map(|of| of_each(parts, of));
         Self {
             failing: failing(parts),
-            answers: [ended.iter().sum(), succeeded.iter().sum()],
+            responses: [ended.iter().sum(), succeeded.iter().sum()],
             ended: Rate::of(&ended, part_s),
             succeeded: Rate::of(&succeeded, part_s),
         }
@@ -105,7 +105,7 @@ impl Steady {
 
 /// What a part of the users says of the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum ProbeFinding {
     /// They get the whole rate.
     AtLimit,
     /// They get its successes whole: the target refuses what is more.
@@ -120,9 +120,9 @@ pub enum Answer {
 
 /// What is seen of a part of the users.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Seen {
+pub struct PartSample {
     /// What is concluded.
-    pub answer: Answer,
+    pub response: ProbeFinding,
     /// Their rate, as a share of the rate before.
     pub share: f64,
 }
@@ -146,7 +146,7 @@ pub(crate) fn compare(
     responses: Responses,
     slices: &[Slice],
     width: Nanos,
-) -> Option<Seen> {
+) -> Option<PartSample> {
     let parts = parts_of(PARTS, slices.len() as f64 * width.as_secs_f64(), responses.mean_s);
     let (each, spread) = (slices.len() / parts, responses.spread);
     if each == 0 {
@@ -154,34 +154,40 @@ pub(crate) fn compare(
     }
     let parts = grouped(&slices[slices.len() - each * parts..], each);
     let now = Sample::of(&parts, width.as_secs_f64() * each as f64);
-    compare_samples(&before.sample, &now, kept, spread, PROBE_ANSWERS_MIN)
+    compare_samples(&before.sample, &now, kept, spread, PROBE_RESPONSES_MIN)
 }
 
-/// The same of any two stretches, where the second has at least `answers_min` answers.
-pub(crate) fn compare_samples(before: &Sample, now: &Sample, kept: f64, spread: f64, answers_min: f64) -> Option<Seen> {
-    let ratio = |rate: Rate, before: Rate, answers: f64| {
-        (before.per_s > 0.0 && answers >= answers_min).then(|| {
+/// The same of any two stretches, where the second has at least `responses_min` answers.
+pub(crate) fn compare_samples(
+    before: &Sample,
+    now: &Sample,
+    kept: f64,
+    spread: f64,
+    responses_min: f64,
+) -> Option<PartSample> {
+    let ratio = |rate: Rate, before: Rate, responses: f64| {
+        (before.per_s > 0.0 && responses >= responses_min).then(|| {
             let share = rate.per_s / before.per_s;
             let relative = |rate: Rate| rate.variance / rate.per_s.powi(2);
             let error = share * (relative(rate) + relative(before)).sqrt();
             // Counts are whole, and what varies from one to the next is seen in few of them only by chance.
-            (share, error.max(0.5 / answers).max(share * spread / answers.sqrt()))
+            (share, error.max(0.5 / responses).max(share * spread / responses.sqrt()))
         })
     };
-    let ended = ratio(now.ended, before.ended, now.answers[0])?;
-    let succeeded = ratio(now.succeeded, before.succeeded, now.answers[1])?;
+    let ended = ratio(now.ended, before.ended, now.responses[0])?;
+    let succeeded = ratio(now.succeeded, before.succeeded, now.responses[1])?;
     let line = (1.0 + kept) / 2.0;
     let is_above = |(share, error): (f64, f64)| share - SURE * error > line;
     let is_below = |(share, error): (f64, f64)| share + SURE * error < line;
     let is_differing = (now.failing - before.failing).abs() > FAILING_DIFFERENCE_MAX;
-    let answer = match () {
-        () if is_below(ended) && is_above(succeeded) => Answer::Refuses,
-        () if is_differing => Answer::Differing,
-        () if is_above(succeeded) => Answer::AtLimit,
-        () if is_below(succeeded) => Answer::Below,
-        () => Answer::Unsure,
+    let response = match () {
+        () if is_below(ended) && is_above(succeeded) => ProbeFinding::Refuses,
+        () if is_differing => ProbeFinding::Differing,
+        () if is_above(succeeded) => ProbeFinding::AtLimit,
+        () if is_below(succeeded) => ProbeFinding::Below,
+        () => ProbeFinding::Unsure,
     };
-    Some(Seen { answer, share: succeeded.0 })
+    Some(PartSample { response, share: succeeded.0 })
 }
 
 /// Neither the halves nor the last quarter differ from the rest by more than noise.
@@ -244,46 +250,49 @@ mod tests {
         Steady::before_the_end(&Slices { width: WIDTH, each }, 0.01).expect("it is steady")
     }
 
-    fn answer(kept: f64, now: &[Slice]) -> Option<Answer> {
-        compare(&before(), kept, RESPONSES, now, WIDTH).map(|seen| seen.answer)
+    fn response(kept: f64, now: &[Slice]) -> Option<ProbeFinding> {
+        compare(&before(), kept, RESPONSES, now, WIDTH).map(|seen| seen.response)
     }
 
     #[test]
     fn half_of_the_users_get_the_whole_rate_or_half_of_it() {
         assert!((before().succeeded_per_s() - 1_000.0).abs() < 10.0);
         let now = |count: u64| slices((0..40).map(|index| count - 1 + index * 7 % 3));
-        assert_eq!(answer(0.5, &now(10)), Some(Answer::AtLimit));
-        assert_eq!(answer(0.5, &now(5)), Some(Answer::Below));
+        assert_eq!(response(0.5, &now(10)), Some(ProbeFinding::AtLimit));
+        assert_eq!(response(0.5, &now(5)), Some(ProbeFinding::Below));
         // In the middle nothing is said, and nothing by few answers.
-        assert_eq!(answer(0.5, &slices((0..40).map(|index| 6 + index % 4))), Some(Answer::Unsure));
-        assert_eq!(answer(0.5, &slices(vec![1; 14])), None);
-        assert_eq!(answer(0.5, &slices(vec![10; 9])), None);
+        assert_eq!(response(0.5, &slices((0..40).map(|index| 6 + index % 4))), Some(ProbeFinding::Unsure));
+        assert_eq!(response(0.5, &slices(vec![1; 14])), None);
+        assert_eq!(response(0.5, &slices(vec![10; 9])), None);
         // A third of three users gets a third.
-        assert_eq!(answer(0.33, &now(4)), Some(Answer::Below));
+        assert_eq!(response(0.33, &now(4)), Some(ProbeFinding::Below));
     }
 
     #[test]
-    fn what_is_refused_is_told_from_what_is_served() {
+    fn what_is_refused_is_reported_from_what_is_served() {
         let before = slices(vec![100; 300]).into_iter().map(|slice| Slice { succeeded: 2, ..slice });
         let before = Slices { width: WIDTH, each: before.collect() };
         let before = Steady::before_the_end(&before, 0.001).expect("it is steady");
         let now = slices(vec![50; 40]).into_iter().map(|slice| Slice { succeeded: 2, ..slice }).collect::<Vec<_>>();
         let seen = compare(&before, 0.5, RESPONSES, &now, WIDTH).expect("enough");
-        assert_eq!(seen.answer, Answer::Refuses);
+        assert_eq!(seen.response, ProbeFinding::Refuses);
         // Where another share fails, it is another load.
         let now = slices(vec![100; 40]);
-        assert_eq!(compare(&before, 0.5, RESPONSES, &now, WIDTH).map(|seen| seen.answer), Some(Answer::Differing));
+        assert_eq!(
+            compare(&before, 0.5, RESPONSES, &now, WIDTH).map(|seen| seen.response),
+            Some(ProbeFinding::Differing)
+        );
     }
 
     /// Users in step: fifty answers each 300 ms, and then half of them.
     #[test]
-    fn slow_answers_in_step_are_no_noise() {
+    fn slow_responses_in_step_are_no_noise() {
         let in_step = |each: u64, count: usize| slices((1..=count).map(|index| if index % 30 == 0 { each } else { 0 }));
         let steady =
             Steady::before_the_end(&Slices { width: WIDTH, each: in_step(50, 300) }, 0.3).expect("it is steady");
         let responses = Responses { mean_s: 0.3, spread: 0.01 };
         let seen = compare(&steady, 0.5, responses, &in_step(25, 120), WIDTH).expect("enough");
-        assert_eq!((seen.answer, seen.share), (Answer::Below, 0.5));
+        assert_eq!((seen.response, seen.share), (ProbeFinding::Below, 0.5));
     }
 
     #[test]

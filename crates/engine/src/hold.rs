@@ -8,14 +8,14 @@
 //! opening when memory runs out. `Holding` is started, watched and ended as a run is, on the same threads; its rows
 //! are merged separately, since one may cover many intervals.
 
-mod afar;
+mod aggregator;
 mod closing;
-mod desk;
 mod events;
 mod holding;
 mod job;
 mod opening;
 mod parts;
+mod remote;
 mod shard;
 #[cfg(test)]
 mod tests;
@@ -26,18 +26,18 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use driver::Chosen;
+use driver::DriverSelection;
 use host::CpuTime;
 use metrics::{Distribution, Held, HeldNow};
 use pacing::Nanos;
 use plan::Hold;
 use wire::tls::{ClientConfig, Refused};
 
-use crate::afar::Muster;
+use crate::remote::WorkersSummary;
 use crate::subscribers::Join;
-pub use afar::{HoldBegun, HoldEnding, HoldNews, HoldOrder, HoldPart, HoldTeam, HoldTeller};
 pub use holding::Holding;
 pub use parts::{HoldEnd, PartMemory};
+pub use remote::{HoldBackend, HoldBegun, HoldEnding, HoldOrder, HoldPart, HoldReporter, HoldUpdate};
 
 /// How a plan is carried out on this machine.
 #[derive(Clone, Debug)]
@@ -49,9 +49,9 @@ pub struct HoldOptions {
     /// At most this many shards.
     pub threads: usize,
     /// The driver of each shard.
-    pub driver: Chosen,
+    pub driver: DriverSelection,
     /// Who holds the connections, if others do.
-    pub team: Option<Arc<dyn HoldTeam>>,
+    pub team: Option<Arc<dyn HoldBackend>>,
 }
 
 /// What all shards saw in one interval, and what it takes of the machine.
@@ -163,7 +163,7 @@ pub struct HoldResult {
     /// CPU time of this process.
     pub cpu: CpuTime,
     /// The driver that ran, and why.
-    pub driver: Chosen,
+    pub driver: DriverSelection,
     /// What the first certificate that was refused said of itself.
     pub refused: Option<Refused>,
     /// The target asked for a certificate of ours, and there was none.
@@ -174,7 +174,7 @@ pub struct HoldResult {
     /// covers.
     pub lags: Vec<Distribution>,
     /// Who held them, where others did.
-    pub muster: Option<Muster>,
+    pub workers_summary: Option<WorkersSummary>,
 }
 
 /// A thread whose loop was late.
@@ -217,7 +217,7 @@ impl HoldResult {
 
     /// The figures are the generator's as much as the target's: one of its loops was late, or too many messages were
     /// taken up late.
-    pub fn is_spoiled(&self) -> bool {
+    pub fn is_unreliable(&self) -> bool {
         let counts = &self.total.counts;
         self.late_thread().is_some() || counts.late() as f64 > LATE_SHARE_MAX * counts.due() as f64
     }

@@ -95,8 +95,8 @@ fn hold(kind: Kind, count: &str, address: SocketAddr) {
         threads: 1,
         pins_threads: false,
         driver,
-        lookout: crate::Lookout::default(),
-        supplies: crate::Supplies::default(),
+        log_config: crate::RequestLogConfig::default(),
+        supplies: crate::DataSources::default(),
         team: None,
     };
     let goal: u64 = count.parse().expect("a number");
@@ -127,9 +127,9 @@ fn in_role(role: &str, word: &str) -> (Child, Lines, String) {
         .spawn()
         .expect("it starts");
     let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
-    let told = lines.by_ref().map_while(Result::ok).find_map(|line| line.strip_prefix(word).map(str::to_owned));
-    let told = told.unwrap_or_else(|| panic!("{role} ended without its word"));
-    (child, lines, told.trim().to_owned())
+    let reported = lines.by_ref().map_while(Result::ok).find_map(|line| line.strip_prefix(word).map(str::to_owned));
+    let reported = reported.unwrap_or_else(|| panic!("{role} ended without its word"));
+    (child, lines, reported.trim().to_owned())
 }
 
 fn resident(kind: &str, count: u64) -> u64 {

@@ -8,18 +8,18 @@
 //!
 //! - `run` holds the shards; `control` stops and changes a run; `shard` is the loop; `scene` is one scenario on a
 //!   shard, `world` the state of that scenario there
-//! - `crew`: threads and the channels to them; `going`: the loop that receives their reports, for loads and for held
+//! - `shard_threads`: threads and the channels to them; `run_loop`: the loop that receives their reports, for loads and for held
 //!   connections
-//! - `supplies`: data rows and interpreters of a run, and which rows were used up
-//! - `meetings`: barriers between users of all shards; `meetings/gate` is one of them as a machine
-//! - `purse`: the share of a shard in the budget of a run; `lookout`: single exchanges, for the request log and the
+//! - `data_sources`: data rows and interpreters of a run, and which rows were used up
+//! - `barriers`: barriers between users of all shards; `barriers/barrier` is one of them as a machine
+//! - `budget_lease`: the share of a shard in the budget of a run; `request_log`: single exchanges, for the request log and the
 //!   slowest requests
 //! - `resolve`: names; `reflect`: asks a gRPC target for its services before a run; `faults`: which protocol fault is
 //!   which failure
 //! - `verdict`: the bottleneck of a run; `probe`: half of the users after a closed load; `halving`, `slices`: their
 //!   arithmetic
-//! - `hold`: held connections, with a world of their own; `talk`, `places`: for loads and held connections
-//! - `afar`, `lease`: partitions of a load that remote workers run
+//! - `hold`: held connections, with a world of their own; `talk`, `endpoints`: for loads and held connections
+//! - `remote`, `lease`: partitions of a load that remote workers run
 //! - `idle`: measures the cost of an idle connection; `swarm`: the real engine in simulated worlds
 //!
 //! # Ways of data
@@ -42,70 +42,71 @@
 #[macro_use]
 extern crate claims;
 
-mod afar;
+mod barriers;
+mod budget_lease;
 mod control;
-mod crew;
+mod data_sources;
+mod endpoints;
 mod error;
 mod faults;
-mod going;
 mod halving;
 mod hold;
 #[cfg(test)]
 mod idle;
 mod lease;
-mod lookout;
-mod meetings;
 pub mod pages;
-mod places;
 mod probe;
 mod probed;
 mod program;
-mod purse;
 mod reflect;
+mod remote;
+mod request_log;
 mod resolve;
 mod run;
+mod run_loop;
 mod scene;
 mod series;
 mod shard;
+mod shard_threads;
 pub mod slab;
 mod slices;
-mod spent;
 mod subscribers;
-mod supplies;
 #[cfg(test)]
 mod swarm;
 mod talk;
 pub mod timers;
 mod times;
 mod tls;
+mod usage;
 mod user;
 mod verdict;
 mod world;
 
-pub use afar::{Books, Muster, PartEnd, SceneEnded, WorkerResult};
+pub use barriers::{BarrierStats, Release};
 pub use control::{Control, Lease, Refused, StopHandle, Wanted};
-pub use error::{RunError, TeamFault};
+pub use data_sources::{DataSources, UsedUp};
+pub use endpoints::{Places, PlacesError};
+pub use error::{BackendFault, RunError};
 pub use faults::call_status;
-pub use halving::{Answer, Seen as SeenOfPart, Steady};
+pub use halving::{PartSample, ProbeFinding, Steady};
 pub use hold::{
-    HoldBegun, HoldEnd, HoldEnding, HoldInterval, HoldNews, HoldOptions, HoldOrder, HoldPart, HoldResult, HoldTeam,
-    HoldTeller, Holding, KeptHold, LateThread, MemoryUse, PartMemory, StoppedOpening,
+    HoldBackend, HoldBegun, HoldEnd, HoldEnding, HoldInterval, HoldOptions, HoldOrder, HoldPart, HoldReporter,
+    HoldResult, HoldUpdate, Holding, KeptHold, LateThread, MemoryUse, PartMemory, StoppedOpening,
 };
-pub use lookout::{LogBatch, LogPipe, LogReader, LogWish, Lookout};
-pub use meetings::{Met, Release};
-pub use places::{Places, PlacesError};
 pub use probe::{Probing, probe};
-pub use probed::{NotTried, Probe, ProbeWish};
+pub use probed::{NotTried, Probe, ProbeOption};
 pub use reflect::{ReflectError, describe, describe_all, list_services};
-pub use resolve::{ResolveError, Resolved, STRANGERS_SHOWN_MAX, Stranger, addresses_of, resolve};
+pub use remote::{PartEnd, StartAccounting, WireScenarioOutcome, WorkerResult, WorkersSummary};
+pub use request_log::{LogBatch, LogFilter, LogReader, LogSink, RequestLogConfig};
+pub use resolve::{ResolveError, Resolved, UNCONSENTED_SHOWN_MAX, UnconsentedHost, addresses_of, resolve};
 pub use run::{
-    AGO_MAX, Finished, Interval, KeptInterval, Order, Part, PartNews, RunOptions, RunResult, Running, ScenarioInterval,
-    ScenarioResult, SteppedRun, Team, Teller, Told, end_of_plan, run, run_on, starts_between,
+    AGO_MAX, Finished, Interval, KeptInterval, PartMessage, Partition, RemoteBackend, RemoteRun, RunOptions,
+    RunReporter, RunResult, RunUpdate, Running, ScenarioInterval, ScenarioResult, SteppedRun, end_of_plan, run, run_on,
+    starts_between,
 };
 pub use series::catalog;
 pub use slices::{SLICES_KEPT_MAX, Slice, Slices};
-pub use spent::ShardUse;
 pub use subscribers::{Delivered, Delivery, HOLD_UP_MAX, Subscription};
-pub use supplies::{Supplies, UsedUp};
 pub use tls::{TlsError, client_tls, flag as tls_flag};
-pub use verdict::{Gaps, Growth, Held, Known, Limit, LinkUse, MachineUse, Part as PartOfUsers, Unknown, Verdict};
+pub use usage::ThreadUsage;
+pub use verdict::{Basis, Gaps, Growth, Limit, LinkUse, MachineUse, PaceHeld, Unknown, UsersPart, Verdict};

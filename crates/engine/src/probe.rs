@@ -20,9 +20,9 @@ use plan::{Budget, Load, Plan, Request, Scenario, UserShape};
 use crate::control::StopHandle;
 use crate::error::RunError;
 use crate::halving::{Responses, Steady};
-use crate::lookout::Lookout;
-use crate::probed::{NotTried, Probe, ProbeWish};
-use crate::run::{Interval, RunOptions, RunResult, Running, Told};
+use crate::probed::{NotTried, Probe, ProbeOption};
+use crate::request_log::RequestLogConfig;
+use crate::run::{Interval, RunOptions, RunResult, RunUpdate, Running};
 use crate::slices::Slice;
 use counting::Counting;
 
@@ -55,21 +55,21 @@ impl Probing {
     ///
     /// # Errors
     /// It is not asked of such a load.
-    pub fn of(plan: &Plan, result: &RunResult, wish: ProbeWish) -> Result<Self, NotTried> {
+    pub fn of(plan: &Plan, result: &RunResult, stop_level: ProbeOption) -> Result<Self, NotTried> {
         let ends = plan.scenarios.iter().map(end_of).collect::<Option<Vec<Nanos>>>();
         let is_counted = plan.budget != Budget::default();
         if is_counted {
             return Err(NotTried::Counted);
         }
         let ends = ends.ok_or(if plan.scenarios.len() == 1 { NotTried::Counted } else { NotTried::Several })?;
-        if wish == ProbeWish::Never {
+        if stop_level == ProbeOption::Never {
             return Err(NotTried::Unwanted);
         }
         if result.was_stopped || result.spent.is_some() {
             return Err(NotTried::Stopped);
         }
-        if wish == ProbeWish::Asked {
-            return Err(NotTried::Unasked);
+        if stop_level == ProbeOption::IfRequested {
+            return Err(NotTried::NotRequested);
         }
         // Who is gone by the end has no half there.
         if ends.iter().any(|end| *end != ends[0]) {
@@ -78,10 +78,11 @@ impl Probing {
         if !result.used_up.is_empty() {
             return Err(NotTried::Once);
         }
-        let workers = result.muster.as_ref().map_or(0, |muster| muster.workers.len() as u64);
+        let workers = result.workers_summary.as_ref().map_or(0, |workers_summary| workers_summary.workers.len() as u64);
         let slice = if workers > 0 { SLICE_AFAR } else { SLICE };
         let all = plan.scenarios.iter().enumerate();
-        let each = all.map(|(number, scenario)| OfScenario::new((number, scenario), result, wish, (slice, workers)));
+        let each =
+            all.map(|(number, scenario)| OfScenario::new((number, scenario), result, stop_level, (slice, workers)));
         let each = each.collect::<Result<Vec<_>, _>>()?;
         let longest = each.iter().map(|of| of.counting.longest()).max().unwrap_or_default();
         let halves = plan.scenarios.iter().zip(&each).map(|(scenario, of)| half_as_load(scenario, &of.probe, longest));
@@ -117,16 +118,18 @@ impl OfScenario {
     fn new(
         (number, scenario): (usize, &Scenario),
         result: &RunResult,
-        wish: ProbeWish,
+        stop_level: ProbeOption,
         (slice, workers): (Nanos, u64),
     ) -> Result<Self, NotTried> {
         let (Load::Closed { users, shape, .. }, Some(end)) = (&scenario.load, end_of(scenario)) else {
             return Err(NotTried::Several);
         };
-        if wish == ProbeWish::Safe && !scenario.steps.iter().all(|step| is_safe(&step.request) && step.talk.is_none()) {
+        if stop_level == ProbeOption::Safe
+            && !scenario.steps.iter().all(|step| is_safe(&step.request) && step.talk.is_none())
+        {
             return Err(NotTried::Changing);
         }
-        let does_once = scenario.program.has_apart() || !scenario.program.meetings().is_empty();
+        let does_once = scenario.program.has_apart() || !scenario.program.barriers().is_empty();
         if does_once || *shape == UserShape::Rendezvous {
             return Err(NotTried::Once);
         }
@@ -176,7 +179,7 @@ impl OfScenario {
 /// When a load of users that nothing but time ends is over; `None` of another one.
 fn end_of(scenario: &Scenario) -> Option<Nanos> {
     match scenario.load {
-        Load::Closed { requests: None, duration: Some(duration), .. } if scenario.iterations_each.is_none() => {
+        Load::Closed { requests: None, duration: Some(duration), .. } if scenario.iterations_per_user.is_none() => {
             Some(Nanos::from(scenario.begin + duration))
         }
         _ => None,
@@ -212,20 +215,20 @@ fn plan_of(scenarios: Vec<Scenario>, slice: Nanos) -> Plan {
         grace: Duration::ZERO,
         warmup: Duration::ZERO,
         interval: slice.as_duration(),
-        meetings: Vec::new(),
-        keeps: plan::Keeps { persists: true, ..plan::Keeps::default() },
+        barriers: Vec::new(),
+        keeps: plan::CaptureOptions { persists: true, ..plan::CaptureOptions::default() },
         budget: Budget::default(),
         seed: None,
     }
 }
 
 /// Lets half of the users of a load that is over go on, where that tells something, and says who was the limit then.
-pub fn probe(plan: &Plan, options: &RunOptions, result: &mut RunResult, wish: ProbeWish, stop: &StopHandle) {
+pub fn probe(plan: &Plan, options: &RunOptions, result: &mut RunResult, stop_level: ProbeOption, stop: &StopHandle) {
     if !result.wants_probe() {
         return;
     }
     let can_go_on = options.team.as_ref().is_none_or(|team| team.goes_on_alone());
-    let probing = if can_go_on { Probing::of(plan, result, wish) } else { Err(NotTried::Elsewhere) };
+    let probing = if can_go_on { Probing::of(plan, result, stop_level) } else { Err(NotTried::Elsewhere) };
     let probed = match probing {
         // What was measured is told, whatever becomes of the rest.
         Ok(probing) => carried_out(probing, options, stop).map_err(|_| NotTried::Failed),
@@ -243,11 +246,11 @@ pub fn probe(plan: &Plan, options: &RunOptions, result: &mut RunResult, wish: Pr
 
 fn carried_out(mut probing: Probing, options: &RunOptions, stop: &StopHandle) -> Result<Vec<Probe>, RunError> {
     let Some(plan) = probing.plan().cloned() else { return Ok(probing.finish(None)) };
-    let options = RunOptions { lookout: Lookout::default(), ..options.clone() };
+    let options = RunOptions { log_config: RequestLogConfig::default(), ..options.clone() };
     let own = StopHandle::default();
     let mut running = Running::start(plan, options, &own)?;
-    while let Some(told) = running.wait() {
-        if let Told::Interval(interval) = told
+    while let Some(reported) = running.wait() {
+        if let RunUpdate::Interval(interval) = reported
             && (probing.take(&interval) || stop.is_stopped())
         {
             own.abort();

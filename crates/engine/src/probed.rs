@@ -2,16 +2,16 @@
 
 use pacing::Nanos;
 
-use crate::halving::{Seen, Steady};
+use crate::halving::{PartSample, Steady};
 
 /// Who wants it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ProbeWish {
+pub enum ProbeOption {
     /// Where it changes nothing of what the target keeps.
     #[default]
     Safe,
     /// Where it was asked for, which nobody did.
-    Asked,
+    IfRequested,
     /// Whatever it changes there.
     Always,
     /// Not at all.
@@ -30,7 +30,7 @@ pub enum NotTried {
     /// It was stopped before its end.
     Stopped,
     /// It is of a file that says nothing of it.
-    Unasked,
+    NotRequested,
     /// It asks for what may change the target.
     Changing,
     /// There is one user.
@@ -59,7 +59,7 @@ impl NotTried {
             Self::Unwanted => "unwanted",
             Self::Counted => "counted",
             Self::Stopped => "stopped",
-            Self::Unasked => "unasked",
+            Self::NotRequested => "not_requested",
             Self::Changing => "changing",
             Self::OneUser => "one_user",
             Self::UsersChanged => "users_changed",
@@ -89,7 +89,7 @@ pub struct Probe {
     /// The rate before that they are held against; `None` where it did not stay the same.
     pub before: Option<Steady>,
     /// What they say; `None` when they got too few answers.
-    pub seen: Option<Seen>,
+    pub seen: Option<PartSample>,
     /// Their mean response time as a share of the one before.
     pub time: Option<f64>,
 }

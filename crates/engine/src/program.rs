@@ -1,8 +1,8 @@
 //! The steps of a user in an iteration, as a list of operations that is executed without recursion: exchanges,
 //! pauses, repetitions, choices, shuffles, several exchanges at a time, and reactions to failures.
 //!
-//! [`Code`] is the same for all users of a shard. A user has a counter into it; only a program that draws, repeats or
-//! times several exchanges as one has a [`Place`] for each user. One step again and again is none of this: it takes a
+//! [`CompiledProgram`] is the same for all users of a shard. A user has a counter into it; only a program that draws, repeats or
+//! times several exchanges as one has a [`Position`] for each user. One step again and again is none of this: it takes a
 //! short path (`is_simple`). A random draw depends on the seed, the scenario, the user, its iteration and the
 //! position in the program: it is the same on 1 shard and on 7. In an open load the number of the start replaces the
 //! user.
@@ -18,7 +18,7 @@ use plan::{Node, OnFailure, Program, Think};
 
 use draws::{shuffle, think_span};
 use place::Frame;
-pub(crate) use place::{Fork, OpenTalk, OpenTransaction, Part, Place};
+pub(crate) use place::{Fork, ForkPart, OpenTalk, OpenTransaction, Position};
 use shape::{asks_first, first_step};
 
 /// Operations that a user goes through at a time; then others have their turn, and it goes on after a [`BREATH`].
@@ -38,7 +38,7 @@ enum Op {
         on_failure: OnFailure,
     },
     Think(Think),
-    Meet(u32),
+    Barrier(u32),
     Begin(u16),
     End(u16),
     /// A conversation with this target begins.
@@ -88,7 +88,7 @@ enum Op {
 
 /// What a user does now.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Do {
+pub(crate) enum UserAction {
     /// The exchange of this step.
     Ask(u32),
     /// The exchanges of these steps, so many at a time.
@@ -96,7 +96,7 @@ pub(crate) enum Do {
     /// Nothing, for so long.
     Think(Nanos),
     /// The user waits for others at this meeting.
-    Meet(u32),
+    Barrier(u32),
     /// What follows is timed as one.
     Begin(u16),
     /// That is over.
@@ -105,7 +105,7 @@ pub(crate) enum Do {
     Enter(u16),
     /// That is over.
     Leave(u16),
-    /// A condition is to be looked at, for [`Code::decide`]. What fails when it gives nothing is this step.
+    /// A condition is to be looked at, for [`CompiledProgram::decide`]. What fails when it gives nothing is this step.
     Decide(u32, u32),
     /// This step fails: a loop went round too often.
     Limit(u32),
@@ -117,10 +117,10 @@ pub(crate) enum Do {
 
 /// A program made ready.
 #[derive(Debug)]
-pub(crate) struct Code {
+pub(crate) struct CompiledProgram {
     ops: Vec<Op>,
     seed: u64,
-    /// Users need a [`Place`].
+    /// Users need a [`Position`].
     pub(crate) has_places: bool,
     /// Whatever is drawn, an iteration begins with the exchange of one step.
     pub(crate) asks_first: bool,
@@ -137,12 +137,12 @@ pub(crate) struct Code {
 
 /// Whose draws these are: see [`plan::Program`].
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Drawer {
+pub(crate) struct RandomKey {
     pub(crate) scenario: usize,
     pub(crate) user: u64,
 }
 
-impl Code {
+impl CompiledProgram {
     /// # Panics
     /// When the program was not checked.
     pub(crate) fn new(program: &Program, steps: usize) -> Self {
@@ -218,7 +218,7 @@ impl Code {
                 self.ops[place as usize] = limit;
                 self.ops.push(Op::Uncount);
             }
-            Node::Meet(number) => self.ops.push(Op::Meet(*number)),
+            Node::Barrier(number) => self.ops.push(Op::Barrier(*number)),
             Node::Talk { target, nodes } => {
                 self.ops.push(Op::Enter(*target as u16));
                 self.add_all(nodes);
@@ -344,27 +344,33 @@ impl Code {
     }
 
     /// What a user does next. `begins`: else only what comes to its end is gone through, and nothing is begun.
-    pub(crate) fn advance(&self, counter: &mut u32, place: Option<&mut Place>, by: Drawer, begins: bool) -> Do {
-        let mut none = Place::default();
+    pub(crate) fn advance(
+        &self,
+        counter: &mut u32,
+        place: Option<&mut Position>,
+        by: RandomKey,
+        begins: bool,
+    ) -> UserAction {
+        let mut none = Position::default();
         let place = place.unwrap_or(&mut none);
         for _ in 0..OPS_MAX {
             let op = &self.ops[*counter as usize];
             if !begins && op.begins_something() {
-                return Do::Wait;
+                return UserAction::Wait;
             }
             let here = std::mem::replace(counter, *counter + 1);
             match op {
-                Op::Ask { step, .. } => return Do::Ask(*step),
-                Op::Fork { steps, most, .. } => return Do::Fork(steps.clone(), *most),
-                Op::Think(think) => return Do::Think(self.span(*think, || self.random(here, place, by))),
-                Op::Meet(number) => return Do::Meet(*number),
-                Op::Begin(number) => return Do::Begin(*number),
-                Op::End(number) => return Do::End(*number),
-                Op::Enter(target) => return Do::Enter(*target),
-                Op::Leave(target) => return Do::Leave(*target),
+                Op::Ask { step, .. } => return UserAction::Ask(*step),
+                Op::Fork { steps, most, .. } => return UserAction::Fork(steps.clone(), *most),
+                Op::Think(think) => return UserAction::Think(self.span(*think, || self.random(here, place, by))),
+                Op::Barrier(number) => return UserAction::Barrier(*number),
+                Op::Begin(number) => return UserAction::Begin(*number),
+                Op::End(number) => return UserAction::End(*number),
+                Op::Enter(target) => return UserAction::Enter(*target),
+                Op::Leave(target) => return UserAction::Leave(*target),
                 Op::Over => {
                     *counter = here;
-                    return Do::Over;
+                    return UserAction::Over;
                 }
                 Op::Jump(to) => *counter = *to,
                 Op::Repeat { least, most, end } => {
@@ -382,8 +388,8 @@ impl Code {
                     Some(Frame::Rounds(left)) if *left > 0 => (*left, *counter) = (*left - 1, *start),
                     _ => drop(place.frames.pop()),
                 },
-                Op::Decide { condition, step, .. } => return Do::Decide(*condition, *step),
-                Op::Limit { step, .. } => return Do::Limit(*step),
+                Op::Decide { condition, step, .. } => return UserAction::Decide(*condition, *step),
+                Op::Limit { step, .. } => return UserAction::Limit(*step),
                 Op::Count(most) => place.frames.push(Frame::Rounds(*most)),
                 Op::Uncount => drop(place.frames.pop()),
                 Op::Round { limit } => match place.frames.last_mut() {
@@ -407,16 +413,16 @@ impl Code {
                 Op::Following => *counter = place.following(),
             }
         }
-        Do::Think(BREATH)
+        UserAction::Think(BREATH)
     }
 
     /// The draws of one place in the program, each time it is gone through.
-    fn random(&self, here: u32, place: &mut Place, by: Drawer) -> Random {
+    fn random(&self, here: u32, place: &mut Position, by: RandomKey) -> Random {
         let draw = place.draw();
         self.random_of(here, place, by, draw)
     }
 
-    fn random_of(&self, here: u32, place: &Place, by: Drawer, draw: u32) -> Random {
+    fn random_of(&self, here: u32, place: &Position, by: RandomKey, draw: u32) -> Random {
         let of_scenario = Random::of_stream(self.seed, by.scenario as u64).next_u64();
         let of_user = Random::of_stream(of_scenario, by.user).next_u64();
         let of_iteration = Random::of_stream(of_user, place.iteration).next_u64();
@@ -424,12 +430,12 @@ impl Code {
     }
 
     /// The draws of the exchange of a step.
-    pub(crate) fn random_for(&self, step: u32, place: &mut Place, by: Drawer) -> Random {
+    pub(crate) fn random_for(&self, step: u32, place: &mut Position, by: RandomKey) -> Random {
         self.random(u32::MAX - step, place, by)
     }
 
     /// The same of one of several exchanges at a time, whatever the others have drawn before.
-    pub(crate) fn random_for_part(&self, step: u32, place: &Place, by: Drawer, stream: u64) -> Random {
+    pub(crate) fn random_for_part(&self, step: u32, place: &Position, by: RandomKey, stream: u64) -> Random {
         let draw = place.fork.as_ref().map_or(0, |fork| fork.draw);
         Random::of_stream(self.random_of(u32::MAX - step, place, by, draw).next_u64(), stream)
     }
@@ -440,7 +446,7 @@ impl Code {
 }
 
 /// Which of so many has its turn. Who carries what comes at a rate has no number of its own; users begin far from each other.
-fn turn_of(by: Drawer, iteration: u64, count: usize) -> usize {
+fn turn_of(by: RandomKey, iteration: u64, count: usize) -> usize {
     let count = count as u64;
     let turn = match by.user {
         u64::MAX => iteration,

@@ -1,6 +1,6 @@
 //! What a target says of its services, asked before a run: server reflection of gRPC, on one connection that waits.
 
-mod heard;
+mod received;
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use metrics::GRPC_STATUSES;
 use plan::{Reflection, SCHEMA_BYTES_MAX, missing_imports};
 use prost::Message;
-use wire::grpc::reflection::{Answer, PATHS, Question, Request, Said};
+use wire::grpc::reflection::{PATHS, Question, ReflectionBody, Request, Response};
 use wire::grpc::{Status, push_message};
 use wire::hpack::FieldList;
 use wire::http2::{Client, Event};
@@ -17,13 +17,13 @@ use wire::tls::{ClientConfig, Refused, Session};
 
 use crate::world::http2_fields;
 use crate::{ResolveError, TlsError, client_tls, faults, resolve};
-use heard::Heard;
+use received::Received;
 
 /// Files that one symbol may need.
 const FILES_MAX: usize = 10_000;
 const BUFFER_BYTES: usize = 64 * 1024;
 /// What an answer costs beside its bytes.
-const ANSWER_BYTES: u64 = 64;
+const RESPONSE_BYTES: u64 = 64;
 
 /// Why a target says nothing of its services.
 #[derive(Debug, thiserror::Error)]
@@ -171,7 +171,7 @@ struct Asker<'a> {
 struct Ended {
     status: Option<Status>,
     message: String,
-    answers: Vec<Answer>,
+    responses: Vec<Response>,
 }
 
 impl<'a> Asker<'a> {
@@ -238,7 +238,7 @@ impl<'a> Asker<'a> {
         if left.is_zero() { Err(ReflectError::TimedOut { address, limit }) } else { Ok(left) }
     }
 
-    fn told(&self, error: std::io::Error) -> ReflectError {
+    fn reported(&self, error: std::io::Error) -> ReflectError {
         match error.kind() {
             std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut => {
                 ReflectError::TimedOut { address: self.address, limit: self.reflection.timeout }
@@ -252,7 +252,7 @@ impl<'a> Asker<'a> {
         self.stream
             .set_write_timeout(Some(left))
             .and_then(|()| self.stream.write_all(bytes))
-            .map_err(|error| self.told(error))
+            .map_err(|error| self.reported(error))
     }
 
     fn send(&mut self, plain: &[u8]) -> Result<(), ReflectError> {
@@ -273,7 +273,7 @@ impl<'a> Asker<'a> {
                 Ok(count) => break count,
                 // A read with a time limit is not begun anew by the system when the process was halted for a moment.
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(self.told(error)),
+                Err(error) => return Err(self.reported(error)),
             }
         };
         let Some((config, session)) = &mut self.tls else {
@@ -295,11 +295,11 @@ impl<'a> Asker<'a> {
     }
 
     /// One question, on a stream of its own; both versions are tried.
-    fn ask(&mut self, question: &Question) -> Result<Vec<Answer>, ReflectError> {
+    fn ask(&mut self, question: &Question) -> Result<Vec<Response>, ReflectError> {
         loop {
             let ended = self.call(PATHS[self.version], question)?;
             match ended.status {
-                Some(Status::OK) => return Ok(ended.answers),
+                Some(Status::OK) => return Ok(ended.responses),
                 Some(Status::UNIMPLEMENTED) if self.version + 1 < PATHS.len() => self.version += 1,
                 Some(Status::UNIMPLEMENTED) => return Err(ReflectError::Refused { address: self.address }),
                 Some(status) => {
@@ -325,24 +325,24 @@ impl<'a> Asker<'a> {
         while !self.http2.can_send() {
             if self.http2.is_used_up() {
                 self.connect_again()?;
-            } else if !self.step(&mut Heard::default())? {
+            } else if !self.step(&mut Received::default())? {
                 return Err(self.broken("it closed the connection"));
             }
         }
         let mut out = Vec::new();
         let stream = self.http2.send(&request, 0, &mut out);
         self.send(&out)?;
-        let mut heard = Heard { stream, left_bytes: self.left_bytes, ..Heard::default() };
-        while !heard.is_over {
-            if !self.step(&mut heard)? {
+        let mut received = Received { stream, left_bytes: self.left_bytes, ..Received::default() };
+        while !received.is_over {
+            if !self.step(&mut received)? {
                 return Err(self.broken("it closed the connection"));
             }
         }
-        self.left_bytes = heard.left_bytes;
-        if let Some(status) = heard.http_status.filter(|status| *status != 200) {
+        self.left_bytes = received.left_bytes;
+        if let Some(status) = received.http_status.filter(|status| *status != 200) {
             return Err(self.broken(&format!("HTTP status {status}")));
         }
-        Ok(Ended { status: heard.status, message: heard.message, answers: heard.answers })
+        Ok(Ended { status: received.status, message: received.message, responses: received.responses })
     }
 
     /// The question is not compressed, and has a time of its own.
@@ -352,7 +352,7 @@ impl<'a> Asker<'a> {
     }
 
     /// Waits for bytes, and looks at what they mean. False when there will be none.
-    fn step(&mut self, heard: &mut Heard) -> Result<bool, ReflectError> {
+    fn step(&mut self, received: &mut Received) -> Result<bool, ReflectError> {
         if self.plain.is_empty() && !self.receive()? {
             return Ok(false);
         }
@@ -364,9 +364,9 @@ impl<'a> Asker<'a> {
                 Ok((taken, event)) => {
                     rest = &rest[taken..];
                     let is_done = matches!(event, Event::NeedMore) && rest.is_empty();
-                    heard.take(&event);
+                    received.take(&event);
                     self.http2.resume(&mut out);
-                    if is_done || heard.is_over {
+                    if is_done || received.is_over {
                         break;
                     }
                 }
@@ -380,24 +380,26 @@ impl<'a> Asker<'a> {
         if !out.is_empty() {
             self.send(&out)?;
         }
-        if heard.is_too_large {
+        if received.is_too_large {
             return Err(ReflectError::TooLarge { address: self.address, most: SCHEMA_BYTES_MAX });
         }
-        match fault.or(heard.fault.take()) {
+        match fault.or(received.fault.take()) {
             Some(reason) => Err(self.broken(&reason)),
             None => Ok(true),
         }
     }
 
     fn services(&mut self) -> Result<Vec<String>, ReflectError> {
-        let answers = self.ask(&Question::ListServices(String::new()))?;
+        let responses = self.ask(&Question::ListServices(String::new()))?;
         let mut names = Vec::new();
-        for answer in answers {
-            match answer.said {
-                Some(Said::Services(services)) => {
+        for response in responses {
+            match response.said {
+                Some(ReflectionBody::Services(services)) => {
                     names.extend(services.service.into_iter().map(|service| service.name))
                 }
-                Some(Said::Error(refusal)) => return Err(self.refusal(refusal.error_code, refusal.error_message)),
+                Some(ReflectionBody::Error(refusal)) => {
+                    return Err(self.refusal(refusal.error_code, refusal.error_message));
+                }
                 _ => {}
             }
         }
@@ -414,17 +416,19 @@ impl<'a> Asker<'a> {
         let (mut files, mut bytes) = (Vec::new(), 0);
         let mut questions = vec![Question::FileContainingSymbol(symbol.to_owned())];
         while let Some(question) = questions.pop() {
-            for answer in self.ask(&question)? {
-                match answer.said {
-                    Some(Said::Files(found)) => files.extend(found.files),
-                    Some(Said::Error(refusal)) if refusal.error_code == Status::NOT_FOUND.index() as i32 => {
+            for response in self.ask(&question)? {
+                match response.said {
+                    Some(ReflectionBody::Files(found)) => files.extend(found.files),
+                    Some(ReflectionBody::Error(refusal)) if refusal.error_code == Status::NOT_FOUND.index() as i32 => {
                         let Question::FileContainingSymbol(symbol) = question else {
                             return Err(self.refusal(refusal.error_code, refusal.error_message));
                         };
                         let known = self.services().map_or("-".to_owned(), |names| names.join(", "));
                         return Err(ReflectError::NoSymbol { address: self.address, symbol, known });
                     }
-                    Some(Said::Error(refusal)) => return Err(self.refusal(refusal.error_code, refusal.error_message)),
+                    Some(ReflectionBody::Error(refusal)) => {
+                        return Err(self.refusal(refusal.error_code, refusal.error_message));
+                    }
                     _ => {}
                 }
             }
@@ -434,10 +438,10 @@ impl<'a> Asker<'a> {
             }
             if questions.is_empty() {
                 let missing = missing_imports(&files).map_err(|error| self.broken(&error.to_string()))?;
-                if let Question::FileByFilename(asked) = &question
-                    && missing.contains(asked)
+                if let Question::FileByFilename(requested) = &question
+                    && missing.contains(requested)
                 {
-                    return Err(self.broken(&format!("it does not have '{asked}', which another file imports")));
+                    return Err(self.broken(&format!("it does not have '{requested}', which another file imports")));
                 }
                 questions.extend(missing.into_iter().map(Question::FileByFilename));
             }

@@ -31,11 +31,11 @@ pub struct Resolved {
 }
 
 /// Hosts that are named in one sentence; the others are counted.
-pub const STRANGERS_SHOWN_MAX: usize = 8;
+pub const UNCONSENTED_SHOWN_MAX: usize = 8;
 
 /// Who would be loaded, and nobody said that it may be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stranger {
+pub struct UnconsentedHost {
     /// By what it may be consented to: its name, or its address where it has none of its own.
     pub host: String,
     /// Where it is.
@@ -46,7 +46,7 @@ pub struct Stranger {
     pub is_given: bool,
 }
 
-impl Stranger {
+impl UnconsentedHost {
     /// What a consent speaks for: a name where it was looked up, else the address alone.
     pub fn meant(&self) -> String {
         if self.is_given { self.address.to_string() } else { self.host.clone() }
@@ -54,15 +54,15 @@ impl Stranger {
 }
 
 /// Cause and remedy.
-fn refusal(strangers: &[Stranger]) -> String {
+fn refusal(strangers: &[UnconsentedHost]) -> String {
     let (are, them) = if strangers.len() == 1 { ("is", "it") } else { ("are", "them") };
-    let shown = &strangers[..strangers.len().min(STRANGERS_SHOWN_MAX)];
+    let shown = &strangers[..strangers.len().min(UNCONSENTED_SHOWN_MAX)];
     let more = strangers.len() - shown.len();
-    let who: Vec<String> = shown.iter().map(Stranger::to_string).collect();
+    let who: Vec<String> = shown.iter().map(UnconsentedHost::to_string).collect();
     let who = format!("{}{}", who.join(", "), if more > 0 { format!(" and {more} more") } else { String::new() });
     let mut hosts: Vec<&str> = shown.iter().map(|one| one.host.as_str()).collect();
     hosts.dedup();
-    let flags: Vec<String> = hosts.iter().map(|host| format!("--i-may-load {host}")).collect();
+    let flags: Vec<String> = hosts.iter().map(|host| format!("--allow-host {host}")).collect();
     let (flags, first, rate) = (flags.join(" "), hosts[0], plan::UNASKED_RATE_MAX);
     let connections = plan::UNASKED_CONNECTIONS_MAX;
     format!(
@@ -70,7 +70,7 @@ fn refusal(strangers: &[Stranger]) -> String {
     )
 }
 
-impl std::fmt::Display for Stranger {
+impl std::fmt::Display for UnconsentedHost {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { host, address, .. } = self;
         let is_address = host.parse() == Ok(*address);
@@ -91,7 +91,7 @@ pub enum ResolveError {
     #[error("{}", refusal(strangers))]
     Consent {
         /// All of them, at least one.
-        strangers: Vec<Stranger>,
+        strangers: Vec<UnconsentedHost>,
     },
     /// The name servers cannot be asked.
     #[error("the host '{host}' cannot be looked up: {reason}; check /etc/resolv.conf, or write its address")]
@@ -131,7 +131,7 @@ fn resolve_by(
     }
     let (host, port) = target.dial.as_ref().map_or((&target.host, target.port), |(host, port)| (host, *port));
     let mut strangers = given_strangers(target);
-    let allow_all = |strangers: Vec<Stranger>| match strangers.is_empty() {
+    let allow_all = |strangers: Vec<UnconsentedHost>| match strangers.is_empty() {
         true => Ok(()),
         false => Err(ResolveError::Consent { strangers }),
     };
@@ -146,7 +146,7 @@ fn resolve_by(
     let names = [host.as_str(), target.host.as_str()];
     if let Ok(address) = host.parse::<IpAddr>() {
         if !target.reach.allows(&names, address) {
-            strangers.push(Stranger { host: host.clone(), address, port, is_given: true });
+            strangers.push(UnconsentedHost { host: host.clone(), address, port, is_given: true });
         }
         allow_all(strangers)?;
         return Ok(Resolved { address: (address, port).into(), lookup: None });
@@ -158,7 +158,12 @@ fn resolve_by(
     let lookup = Some(begun.elapsed());
     // One address of a name is enough to ask for the name.
     let far = addresses.iter().find(|address| !target.reach.allows(&names, **address));
-    strangers.extend(far.map(|address| Stranger { host: host.clone(), address: *address, port, is_given: false }));
+    strangers.extend(far.map(|address| UnconsentedHost {
+        host: host.clone(),
+        address: *address,
+        port,
+        is_given: false,
+    }));
     allow_all(strangers)?;
     let addresses: Vec<SocketAddr> = addresses.into_iter().map(|address| (address, port).into()).collect();
     let chosen = match addresses.as_slice() {
@@ -170,15 +175,15 @@ fn resolve_by(
 }
 
 /// Those among the addresses that the user gave, each once.
-fn given_strangers(target: &Target) -> Vec<Stranger> {
-    let mut strangers: Vec<Stranger> = Vec::new();
+fn given_strangers(target: &Target) -> Vec<UnconsentedHost> {
+    let mut strangers: Vec<UnconsentedHost> = Vec::new();
     for place in &target.places {
         let Some(address) = place.address else { continue };
         if target.reach.allows(&[&target.host], address) || strangers.iter().any(|known| known.address == address) {
             continue;
         }
         let host = if plan::is_name_of_others(&target.host) { target.host.clone() } else { address.to_string() };
-        strangers.push(Stranger { host, address, port: place.port, is_given: true });
+        strangers.push(UnconsentedHost { host, address, port: place.port, is_given: true });
     }
     strangers
 }

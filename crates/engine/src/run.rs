@@ -1,45 +1,45 @@
 //! A run: starts the shards, merges their snapshots interval by interval, and adds them up.
 
-mod desk;
+mod aggregator;
 mod divide;
 mod judged;
 mod merge;
+mod remote_backend;
 mod rows;
 mod running;
 mod stepped;
-mod team;
-mod whole;
+mod totals;
 
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use driver::{Chosen, Clock, Driver};
+use driver::{Clock, Driver, DriverSelection};
 use host::CpuTime;
 use metrics::Snapshot;
 use pacing::change::{Change, Timeline};
-use pacing::{Lost, Nanos, Segment};
+use pacing::{Nanos, RevokedSlots, Segment};
 use plan::{BudgetPart, Plan};
 use wire::tls::{ClientConfig, Refused as RefusedCertificate};
 
-use crate::afar::{Muster, SceneEnded};
+use crate::barriers::BarrierStats;
 use crate::control::{Lease, StopHandle};
+use crate::data_sources::{DataSources, UsedUp};
 use crate::error::RunError;
-use crate::lookout::Lookout;
-use crate::meetings::Met;
 use crate::probed::{NotTried, Probe};
-use crate::spent::ShardUse;
-use crate::supplies::{Supplies, UsedUp};
+use crate::remote::{WireScenarioOutcome, WorkersSummary};
+use crate::request_log::RequestLogConfig;
+use crate::usage::ThreadUsage;
 use crate::verdict::Verdict;
 #[cfg(test)]
-pub(crate) use divide::asked_per_s;
+pub(crate) use divide::requested_per_s;
 pub use divide::{end_of_plan, starts_between};
 pub use merge::Finished;
+pub use remote_backend::{AGO_MAX, PartMessage, RemoteBackend, RemoteRun, RunReporter};
 pub use rows::KeptInterval;
-pub use running::{Running, Told};
+pub use running::{RunUpdate, Running};
 pub use stepped::SteppedRun;
-pub use team::{AGO_MAX, Order, PartNews, Team, Teller};
 
 /// How a plan is carried out on this machine.
 #[derive(Clone, Debug)]
@@ -55,13 +55,13 @@ pub struct RunOptions {
     /// Each shard stays on a core of its own.
     pub pins_threads: bool,
     /// The driver of each shard.
-    pub driver: Chosen,
+    pub driver: DriverSelection,
     /// Exchanges that are shown one by one.
-    pub lookout: Lookout,
+    pub log_config: RequestLogConfig,
     /// What users read and reckon with.
-    pub supplies: Supplies,
+    pub supplies: DataSources,
     /// Who carries it out; `None`: threads of this process.
-    pub team: Option<Arc<dyn Team>>,
+    pub team: Option<Arc<dyn RemoteBackend>>,
 }
 
 impl RunOptions {
@@ -73,7 +73,7 @@ impl RunOptions {
 
 /// Which part of a load a run has, and when it begins. Parts that have each slot once do together what the whole does.
 #[derive(Clone, Debug)]
-pub struct Part {
+pub struct Partition {
     /// Its slots.
     pub segment: Segment,
     /// It has them from then on, counted from the beginning of the measured load; `None`: from the start, warm-up included.
@@ -83,12 +83,12 @@ pub struct Part {
     /// Until when something may be started.
     pub lease: Lease,
     /// Slots that it gives away, from when on.
-    pub lost: Option<Lost>,
+    pub lost: Option<RevokedSlots>,
     /// The load was changed so before.
     pub changes: Vec<Change>,
 }
 
-impl Default for Part {
+impl Default for Partition {
     /// All of it, at once.
     fn default() -> Self {
         let (from, begins, lost) = (None, None, None);
@@ -146,7 +146,7 @@ pub struct RunResult {
     /// How long the loads of all scenarios were paused.
     pub paused: Nanos,
     /// The mean rate that open loads were asked for, until nothing was started any more; `None` when one is closed.
-    pub asked_per_s: Option<f64>,
+    pub requested_per_s: Option<f64>,
     /// The same of each scenario.
     pub scenarios: Vec<ScenarioResult>,
     /// What was seen of each, where there are several.
@@ -154,13 +154,13 @@ pub struct RunResult {
     /// Shards that worked.
     pub threads: usize,
     /// What each of them spent.
-    pub shards: Vec<ShardUse>,
+    pub shards: Vec<ThreadUsage>,
     /// Who was the limit.
     pub verdict: Verdict,
     /// CPU time of this process during the run.
     pub cpu: CpuTime,
     /// The driver that ran, and why.
-    pub driver: Chosen,
+    pub driver: DriverSelection,
     /// What the first certificate that was refused said of itself.
     pub refused: Option<RefusedCertificate>,
     /// The target asked for a certificate of ours, and there was none.
@@ -174,17 +174,17 @@ pub struct RunResult {
     /// Files whose rows were used up.
     pub used_up: Vec<UsedUp>,
     /// What became of the meetings of users.
-    pub met: Vec<Met>,
+    pub met: Vec<BarrierStats>,
     /// Variables of the first user of the first scenario at the end, where the plan wants them.
     pub values: Vec<plan::Value>,
     /// How each scenario ended.
-    pub ends: Vec<SceneEnded>,
+    pub ends: Vec<WireScenarioOutcome>,
     /// Each load over time, as it was changed.
     pub timelines: Vec<Arc<Timeline>>,
     /// What half of the users of each scenario came to that went on alone; empty where they did not.
     pub probes: Vec<Probe>,
     /// Who carried it out, where others did.
-    pub muster: Option<Muster>,
+    pub workers_summary: Option<WorkersSummary>,
 }
 
 /// What one scenario has come to; the words are those of [`RunResult`].
@@ -195,7 +195,7 @@ pub struct ScenarioResult {
     /// How long its load was paused.
     pub paused: Nanos,
     /// The mean rate that an open load was asked for; `None` of a closed load.
-    pub asked_per_s: Option<f64>,
+    pub requested_per_s: Option<f64>,
     /// How long all users of a closed load were there together, in seconds, where that is known.
     pub users_s: Option<f64>,
     /// Who was its limit.
@@ -211,7 +211,7 @@ impl RunResult {
     /// Half of its users would tell something of the target.
     pub fn wants_probe(&self) -> bool {
         let wants = |scenario: &ScenarioResult| scenario.verdict.wants_probe();
-        self.verdict.wants_probe() || !self.verdict.is_spoiled() && self.scenarios.iter().any(wants)
+        self.verdict.wants_probe() || !self.verdict.is_unreliable() && self.scenarios.iter().any(wants)
     }
 
     /// What half of the users have told of the target, or why they were not asked.
@@ -262,8 +262,8 @@ fn watch(
     stop: &StopHandle,
     mut observe: impl FnMut(&Interval<'_>) -> ControlFlow<()>,
 ) -> Result<RunResult, RunError> {
-    while let Some(told) = running.wait() {
-        if let Told::Interval(interval) = told
+    while let Some(reported) = running.wait() {
+        if let RunUpdate::Interval(interval) = reported
             && observe(&interval).is_break()
         {
             stop.abort();

@@ -8,24 +8,24 @@
 
 use driver::{Sockets, Waker};
 use metrics::{Counter, Distribution, Snapshot};
-use pacing::{Lost, Nanos};
+use pacing::{Nanos, RevokedSlots};
 use plan::BudgetPart;
 
-use crate::control::{Changes, Wish};
+use crate::control::{Changes, StopLevel};
 use crate::slices::{Follower, Slices};
 use crate::times::{Backlog, Times};
-use crate::world::{Work, World};
+use crate::world::{ScenarioRuntime, Work};
 
 /// A scenario between two turns of its shard.
-pub(crate) struct Scene {
+pub(crate) struct ScenarioLifecycle {
     /// Which of the plan.
     pub(crate) scenario: usize,
-    pub(crate) world: World,
+    pub(crate) world: ScenarioRuntime,
     times: Times,
     /// The changes of its load that it knows.
     revision: u32,
     /// Slots that others have, as far as it knows.
-    lost: Option<Lost>,
+    lost: Option<RevokedSlots>,
     /// When the plan is over; never, once starting has stopped.
     stop_at: Nanos,
     /// When what is in flight is given up.
@@ -53,7 +53,7 @@ pub(crate) struct Scene {
 
 /// How a scenario came to its end on a shard.
 #[derive(Clone, Debug)]
-pub(crate) struct SceneEnd {
+pub(crate) struct ScenarioOutcome {
     pub(crate) scenario: usize,
     pub(crate) stopped_at: Nanos,
     /// What was started and not ended; of a plan that came to its end.
@@ -66,11 +66,11 @@ pub(crate) struct SceneEnd {
     pub(crate) first_times: Distribution,
 }
 
-impl Scene {
+impl ScenarioLifecycle {
     pub(crate) fn new<S: Sockets>(work: Work, times: Times, waker: &Waker, sockets: &mut S) -> Self {
         Self {
             scenario: work.scenario,
-            world: World::new(work, waker, sockets, times.started),
+            world: ScenarioRuntime::new(work, waker, sockets, times.started),
             times,
             revision: 0,
             lost: None,
@@ -142,23 +142,23 @@ impl Scene {
     }
 
     /// The plan may be over, or half of it.
-    pub(crate) fn look_at_clock(&mut self, now: Nanos, wish: u8, lease: Nanos) {
+    pub(crate) fn look_at_clock(&mut self, now: Nanos, stop_level: u8, lease: Nanos) {
         // Nobody counts on it any more: what was due since then is for others.
-        let wish = if now >= lease { wish.max(Wish::STOP) } else { wish };
+        let stop_level = if now >= lease { stop_level.max(StopLevel::STOP) } else { stop_level };
         if now >= self.halfway_at {
             self.backlog.halfway = self.world.backlog();
             self.halfway_at = Nanos::NEVER;
         }
         self.world.flush_log();
         let spent_at = self.world.look_at_budget(now, self.stop_at);
-        let wish = if spent_at.is_some() { wish.max(Wish::STOP) } else { wish };
-        if now >= self.stop_at && self.world.ends_by_count() && wish < Wish::STOP {
+        let stop_level = if spent_at.is_some() { stop_level.max(StopLevel::STOP) } else { stop_level };
+        if now >= self.stop_at && self.world.ends_by_count() && stop_level < StopLevel::STOP {
             (self.stopped_at, self.came_to_end) = (self.world.end_of_starts().unwrap_or(self.stop_at), true);
             self.backlog.at_end = self.world.backlog();
             self.stop_at = Nanos::NEVER;
             return;
         }
-        if self.end_at == Nanos::NEVER && (now >= self.stop_at || wish >= Wish::STOP) {
+        if self.end_at == Nanos::NEVER && (now >= self.stop_at || stop_level >= StopLevel::STOP) {
             if self.stopped_at == Nanos::NEVER {
                 let ended_at = self.world.end_of_starts().unwrap_or(Nanos::NEVER);
                 self.stopped_at = self.stop_at.min(spent_at.unwrap_or(now)).min(now).min(ended_at).min(lease);
@@ -195,9 +195,9 @@ impl Scene {
 
     /// Nothing is left to do, or the time for it is over. What had come when the grace was over is read first.
     #[inline]
-    pub(crate) fn should_end(&self, now: Nanos, is_alarmed: bool, wish: u8) -> bool {
+    pub(crate) fn should_end(&self, now: Nanos, is_alarmed: bool, stop_level: u8) -> bool {
         let is_ended = now >= self.end_at && self.world.read_until() >= self.end_at;
-        self.world.is_over() || (is_alarmed && (is_ended || wish >= Wish::ABORT))
+        self.world.is_over() || (is_alarmed && (is_ended || stop_level >= StopLevel::ABORT))
     }
 
     /// Gives up what is in flight; its peers hear that it is over. True when what is measured began with that.
@@ -239,7 +239,7 @@ impl Scene {
         if let Some((finished, succeeded)) = &mut self.base {
             let counts = &mut seen.counts;
             counts[Counter::Drained] = counts.finished() - std::mem::take(finished);
-            counts[Counter::DrainedWell] = counts.succeeded() - std::mem::take(succeeded);
+            counts[Counter::DrainedSucceeded] = counts.succeeded() - std::mem::take(succeeded);
         }
         // Those that worked in the interval: at its end some may have done all they had to.
         let users = if self.is_over() { 0 } else { self.world.users_at_work() };
@@ -248,7 +248,7 @@ impl Scene {
     }
 
     /// The last that was seen, and how it ended.
-    pub(crate) fn finish(&mut self, at: Nanos) -> (Box<Snapshot>, SceneEnd) {
+    pub(crate) fn finish(&mut self, at: Nanos) -> (Box<Snapshot>, ScenarioOutcome) {
         let mut seen = std::mem::take(&mut self.world.seen);
         let users = self.world.users_at_work();
         self.complete(&mut seen);
@@ -263,6 +263,6 @@ impl Scene {
         self.world.finish_log();
         let spent = self.world.ended_by();
         let (slices, first_times) = (self.follower.take(), self.world.take_first_times());
-        (seen, SceneEnd { scenario: self.scenario, stopped_at, backlog, spent, slices, first_times })
+        (seen, ScenarioOutcome { scenario: self.scenario, stopped_at, backlog, spent, slices, first_times })
     }
 }

@@ -11,12 +11,12 @@ use metrics::Snapshot;
 use pacing::Nanos;
 
 use crate::RunError;
-use crate::afar::Afar;
-use crate::control::{Changes, Wish};
-use crate::meetings::Attended;
-use crate::scene::{Scene, SceneEnd};
+use crate::barriers::BarrierEvent;
+use crate::control::{Changes, StopLevel};
+use crate::remote::RemotePartEvent;
+use crate::scene::{ScenarioLifecycle, ScenarioOutcome};
 #[cfg(test)]
-use crate::swarm::plant::{Bug, strikes};
+use crate::swarm::mutants::{Bug, strikes};
 use crate::times::Times;
 use crate::world::Work;
 use publisher::Publisher;
@@ -31,34 +31,34 @@ const LAGS_MAX: u32 = 10_000;
 const LOOKS_MAX: u32 = 64;
 
 /// What a shard saw of each of its scenarios, in their order.
-pub(crate) type Seen = Vec<Box<Snapshot>>;
+pub(crate) type ShardSnapshots = Vec<Box<Snapshot>>;
 
 /// What a shard has to do of each scenario that it plays, and how long that starts something; `None` when no time ends it.
-pub(crate) type Cast = Vec<(Work, Option<Nanos>)>;
+pub(crate) type ShardAssignment = Vec<(Work, Option<Nanos>)>;
 
 /// What a shard tells the run.
 pub(crate) enum Report {
     /// It is ready to start, and can be woken.
     Ready { waker: Waker },
     /// What it saw in the first interval that it has not told; in the others up to the end of `upto` nothing.
-    Interval { shard: usize, upto: u64, at: Nanos, seen: Seen },
+    Interval { shard: usize, upto: u64, at: Nanos, seen: ShardSnapshots },
     /// Whether, in all its scenarios, every user has failed to connect and none ever did.
-    Hopeless { shard: usize, is_hopeless: bool },
+    TooManyFailures { shard: usize, is_hopeless: bool },
     /// All its users of a scenario wait for those of the others.
     Gathered { shard: usize, scenario: usize, at: Nanos },
     /// What is told of users that wait for those of other parts.
-    Attended(Attended),
+    BarrierEvent(BarrierEvent),
     /// A scenario whose users wait for each other is over here.
     Left { shard: usize, scenario: usize },
     /// It is over; the last that it saw.
-    Over { shard: usize, at: Nanos, ends: Vec<SceneEnd>, seen: Seen },
+    Over { shard: usize, at: Nanos, ends: Vec<ScenarioOutcome>, seen: ShardSnapshots },
     /// It cannot go on.
     Broken(RunError),
     /// News of somebody who carries out a part of the load elsewhere.
-    Afar { part: usize, afar: Afar },
+    Remote { part: usize, remote: RemotePartEvent },
 }
 
-impl crate::crew::Report for Report {
+impl crate::shard_threads::Report for Report {
     fn readiness(self) -> Option<Result<Waker, RunError>> {
         match self {
             Self::Ready { waker } => Some(Ok(waker)),
@@ -73,15 +73,15 @@ pub(crate) struct Ends {
     pub(crate) shard: usize,
     pub(crate) reports: Sender<Report>,
     /// Snapshots that come back empty.
-    pub(crate) returned: Receiver<Seen>,
-    pub(crate) wish: Arc<Wish>,
+    pub(crate) returned: Receiver<ShardSnapshots>,
+    pub(crate) stop_level: Arc<StopLevel>,
     pub(crate) changes: Arc<Changes>,
 }
 
 /// A shard between two turns. Whoever owns it calls [`Shard::turn`] and [`Shard::wait`] one after the other until it is over.
 pub(crate) struct Shard<D: Driver> {
     driver: D,
-    pub(crate) scenes: Vec<Scene>,
+    pub(crate) scenes: Vec<ScenarioLifecycle>,
     /// Those that are not over.
     playing: usize,
     /// Whose socket was last at each index, where there are several scenarios.
@@ -101,7 +101,7 @@ pub(crate) struct Shard<D: Driver> {
 }
 
 /// What a shard wants.
-pub(crate) enum Turn {
+pub(crate) enum Tick {
     /// It waits for its sockets, at most until then.
     Wait { until: Nanos },
     /// It is over.
@@ -109,13 +109,13 @@ pub(crate) enum Turn {
 }
 
 /// Runs a shard to its end on the thread that calls. The run may be gone: then nobody wants the figures, and the shard ends.
-pub(crate) fn run<D: Driver>(driver: D, cast: Cast, ends: Ends, start: &Receiver<Times>) {
+pub(crate) fn run<D: Driver>(driver: D, cast: ShardAssignment, ends: Ends, start: &Receiver<Times>) {
     if ends.reports.send(Report::Ready { waker: driver.waker() }).is_err() {
         return;
     }
     let Ok(times) = start.recv() else { return };
     let mut shard = Shard::new(driver, cast, ends, times);
-    while let Turn::Wait { until } = shard.turn() {
+    while let Tick::Wait { until } = shard.turn() {
         if let Err(error) = shard.wait(until) {
             return shard.publisher.tell_broken(error);
         }
@@ -124,7 +124,7 @@ pub(crate) fn run<D: Driver>(driver: D, cast: Cast, ends: Ends, start: &Receiver
 }
 
 impl<D: Driver> Shard<D> {
-    pub(crate) fn new(mut driver: D, cast: Cast, ends: Ends, times: Times) -> Self {
+    pub(crate) fn new(mut driver: D, cast: ShardAssignment, ends: Ends, times: Times) -> Self {
         let (begins, joins_after) = (times.begins(), times.intervals_before());
         let publisher = Publisher {
             ends,
@@ -136,8 +136,9 @@ impl<D: Driver> Shard<D> {
             was_hopeless: false,
         };
         let waker = driver.waker();
-        let begun = |(work, duration)| Scene::new(work, Times { duration, ..times }, &waker, driver.sockets());
-        let mut scenes: Vec<Scene> = cast.into_iter().map(begun).collect();
+        let begun =
+            |(work, duration)| ScenarioLifecycle::new(work, Times { duration, ..times }, &waker, driver.sockets());
+        let mut scenes: Vec<ScenarioLifecycle> = cast.into_iter().map(begun).collect();
         // What it was not there for is no stall.
         scenes.iter_mut().for_each(|scene| scene.world.sleep_until(begins));
         Self {
@@ -157,18 +158,18 @@ impl<D: Driver> Shard<D> {
     }
 
     /// Does what is due now.
-    pub(crate) fn turn(&mut self) -> Turn {
+    pub(crate) fn turn(&mut self) -> Tick {
         let now = self.driver.now();
         if self.playing == 0 {
             return self.part(now);
         }
         each(&mut self.scenes, |scene| scene.world.wake_at(now));
         let turned_at = std::mem::replace(&mut self.turned_at, now);
-        let wished = self.publisher.ends.wish.look();
+        let wished = self.publisher.ends.stop_level.look();
         // Most turns are for sockets and users alone.
         let is_alarmed = now >= self.alarm || wished != self.wished;
         if is_alarmed && !self.look_at_clock(now, turned_at, wished) {
-            return Turn::Over;
+            return Tick::Over;
         }
         let (mut next, mut is_hopeless, mut is_ended) = (Nanos::NEVER, true, false);
         for scene in &mut self.scenes {
@@ -185,7 +186,7 @@ impl<D: Driver> Shard<D> {
             if scene.world.is_rendezvous() && scene.world.has_gathered() {
                 self.publisher.tell_gathered(scene.scenario, now);
             }
-            is_ended |= scene.should_end(now, is_alarmed, Wish::of(wished));
+            is_ended |= scene.should_end(now, is_alarmed, StopLevel::of(wished));
             next = next.min(scene.world.next_turn(now));
             is_hopeless &= scene.world.is_hopeless();
         }
@@ -198,11 +199,11 @@ impl<D: Driver> Shard<D> {
         if is_hopeless != self.publisher.was_hopeless {
             self.publisher.tell_hope(is_hopeless);
         }
-        Turn::Wait { until: next.min(self.alarm) }
+        Tick::Wait { until: next.min(self.alarm) }
     }
 
     fn set_alarm(&mut self) {
-        let alarms = self.scenes.iter().filter(|scene| !scene.is_over()).map(Scene::alarm);
+        let alarms = self.scenes.iter().filter(|scene| !scene.is_over()).map(ScenarioLifecycle::alarm);
         // One that is over was heeded.
         let lease = self.publisher.ends.changes.lease_end();
         let lease = if lease > self.turned_at { lease } else { Nanos::NEVER };
@@ -212,21 +213,21 @@ impl<D: Driver> Shard<D> {
 
     /// Some scenarios have nothing left to do, or no time for it. The others have their turn at once.
     #[cold]
-    fn end_scenes(&mut self, now: Nanos, is_alarmed: bool, wished: u64) -> Turn {
+    fn end_scenes(&mut self, now: Nanos, is_alarmed: bool, wished: u64) -> Tick {
         for index in 0..self.scenes.len() {
             let scene = &self.scenes[index];
-            if !scene.is_over() && scene.should_end(now, is_alarmed, Wish::of(wished)) {
+            if !scene.is_over() && scene.should_end(now, is_alarmed, StopLevel::of(wished)) {
                 self.begin_parting(index);
             }
         }
         self.set_alarm();
-        if self.playing == 0 { self.part(now) } else { Turn::Wait { until: now } }
+        if self.playing == 0 { self.part(now) } else { Tick::Wait { until: now } }
     }
 
     /// Something may be due that is not for every turn; the one before was at `turned_at`. False when the run is gone.
     fn look_at_clock(&mut self, now: Nanos, turned_at: Nanos, wished: u64) -> bool {
-        if Wish::changes_of(wished) != self.wished {
-            self.wished = Wish::changes_of(wished);
+        if StopLevel::changes_of(wished) != self.wished {
+            self.wished = StopLevel::changes_of(wished);
             self.change_load();
         }
         let mut begins = false;
@@ -246,7 +247,7 @@ impl<D: Driver> Shard<D> {
         // Of one that stood still meanwhile: what it had not started by then is not started late.
         let lease = if now >= lease { lease.min(turned_at) } else { lease };
         for scene in self.scenes.iter_mut().filter(|scene| !scene.is_over()) {
-            scene.look_at_clock(now, Wish::of(wished), lease);
+            scene.look_at_clock(now, StopLevel::of(wished), lease);
         }
         true
     }
@@ -281,7 +282,7 @@ impl<D: Driver> Shard<D> {
     /// Gives up what is in flight of a scenario; its peers hear that it is over.
     fn begin_parting(&mut self, index: usize) {
         let at = self.driver.now();
-        let is_cut = self.publisher.ends.wish.get() >= Wish::ABORT;
+        let is_cut = self.publisher.ends.stop_level.get() >= StopLevel::ABORT;
         let was_warming = self.scenes[index].begin_parting(at, is_cut, self.driver.sockets());
         self.playing -= 1;
         if was_warming && self.playing == 0 {
@@ -292,10 +293,10 @@ impl<D: Driver> Shard<D> {
         }
     }
 
-    fn part(&mut self, now: Nanos) -> Turn {
+    fn part(&mut self, now: Nanos) -> Tick {
         let sockets = self.driver.sockets();
         let until = self.scenes.iter_mut().map(|scene| scene.leave(now, sockets)).fold(Nanos::NEVER, Nanos::min);
-        if until == Nanos::NEVER { Turn::Over } else { Turn::Wait { until } }
+        if until == Nanos::NEVER { Tick::Over } else { Tick::Wait { until } }
     }
 
     /// It may sleep until then.
@@ -347,7 +348,7 @@ impl<D: Driver> Shard<D> {
                 self.begin_parting(index);
             }
         }
-        let at = self.scenes.iter().filter_map(Scene::over_at).max().unwrap_or_else(|| self.driver.now());
+        let at = self.scenes.iter().filter_map(ScenarioLifecycle::over_at).max().unwrap_or_else(|| self.driver.now());
         for scene in &mut self.scenes {
             scene.world.leave_all(self.driver.sockets());
         }
@@ -362,7 +363,7 @@ impl<D: Driver> Shard<D> {
 
 /// Each scenario; most runs have one, and what is done at each turn costs no loop there.
 #[inline(always)]
-fn each(scenes: &mut [Scene], mut act: impl FnMut(&mut Scene)) {
+fn each(scenes: &mut [ScenarioLifecycle], mut act: impl FnMut(&mut ScenarioLifecycle)) {
     match scenes {
         [only] => act(only),
         several => each_of(several, act),
@@ -371,7 +372,7 @@ fn each(scenes: &mut [Scene], mut act: impl FnMut(&mut Scene)) {
 
 #[cold]
 #[inline(never)]
-fn each_of(scenes: &mut [Scene], act: impl FnMut(&mut Scene)) {
+fn each_of(scenes: &mut [ScenarioLifecycle], act: impl FnMut(&mut ScenarioLifecycle)) {
     scenes.iter_mut().for_each(act);
 }
 
@@ -392,7 +393,7 @@ fn socket_of(event: &Event<'_>) -> Option<Socket> {
 /// asked first.
 #[cold]
 #[inline(never)]
-fn owner_of(scenes: &mut [Scene], owners: &mut Vec<u16>, socket: Option<Socket>) -> usize {
+fn owner_of(scenes: &mut [ScenarioLifecycle], owners: &mut Vec<u16>, socket: Option<Socket>) -> usize {
     let Some(socket) = socket else { return scenes.len() };
     let index = socket.index as usize;
     let last = owners.get(index).map_or(0, |owner| usize::from(*owner));

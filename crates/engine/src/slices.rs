@@ -190,9 +190,9 @@ mod tests {
         follower.look(Nanos(155 * MILLI), last, &seen, 5);
         let slices = follower.take();
         assert_eq!(slices.width, Nanos(10 * MILLI));
-        let told: Vec<_> = slices.each.iter().map(|slice| (slice.ended, slice.in_flight, slice.stalled)).collect();
+        let reported: Vec<_> = slices.each.iter().map(|slice| (slice.ended, slice.in_flight, slice.stalled)).collect();
         // The loop was away for two more stretches, and what it had not read is in none of them.
-        assert_eq!(told, [(3, 7, 0), (6, 5, 0), (0, 5, 1), (0, 5, 1), (0, 5, 0)]);
+        assert_eq!(reported, [(3, 7, 0), (6, 5, 0), (0, 5, 1), (0, 5, 1), (0, 5, 0)]);
     }
 
     #[test]
@@ -215,8 +215,8 @@ mod tests {
         follower.look(Nanos(130 * MILLI), begin + Nanos(3_200 * MILLI), &seen, 1);
         end(&mut seen, 3);
         follower.look(Nanos(140 * MILLI), begin + Nanos(3_200 * MILLI), &seen, 1);
-        let told: Vec<_> = follower.take().each.iter().map(|slice| slice.ended).collect();
-        assert_eq!(told, [0, 0, 2, 3]);
+        let reported: Vec<_> = follower.take().each.iter().map(|slice| slice.ended).collect();
+        assert_eq!(reported, [0, 0, 2, 3]);
     }
 
     #[test]

@@ -11,25 +11,25 @@
 mod bounds;
 mod changes;
 mod checks;
+mod data_sources;
 mod expected;
 mod gathering;
 mod history;
+pub(crate) mod mutants;
 mod oracles;
 mod parts;
 mod plans;
-pub(crate) mod plant;
 mod programs;
 mod rates;
 mod stalls;
-mod supplies;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use history::{History, Setting, Town};
 use metrics::{Class, Measure};
+use mutants::Bug;
 use plan::{Load, UserShape};
-use plant::Bug;
 
 use crate::idle::QUIET;
 
@@ -181,9 +181,9 @@ fn is_caught(bug: Bug, words: &[&str]) {
     let _works = QUIET.read().unwrap_or_else(|poisoned| poisoned.into_inner());
     let found: Vec<String> = (0..40)
         .filter_map(|seed| {
-            plant::plant(Some(bug), 1 + seed as u32 % 5);
+            mutants::plant(Some(bug), 1 + seed as u32 % 5);
             let found = checked(Setting::of(seed), false).err();
-            plant::plant(None, 0);
+            mutants::plant(None, 0);
             found
         })
         .collect();
@@ -218,7 +218,7 @@ fn a_completion_that_the_driver_loses_is_caught() {
             let program = &one.program;
             !program.start.is_empty() || !program.stop.is_empty() || one.shared_connections.is_some()
         };
-        let is_varied = !setting.plan.meetings.is_empty() || setting.plan.scenarios.iter().any(is_varied);
+        let is_varied = !setting.plan.barriers.is_empty() || setting.plan.scenarios.iter().any(is_varied);
         is_closed && setting.plan.warmup.is_zero() && !is_varied
     };
     let calm = (0..5_000).map(Setting::of).filter(|setting| setting.is_calm() && is_plain(setting)).take(20);

@@ -4,8 +4,8 @@ use std::sync::{Arc, OnceLock};
 
 use metrics::PartKind;
 use pacing::Random;
-use plan::{AnswerEnd, CHECKED_BODY_BYTES_MAX, Message, MessageKind, Request, Step};
-use wire::line::{Awaited, Offer};
+use plan::{CHECKED_BODY_BYTES_MAX, Message, MessageKind, Request, ResponseEnd, Step};
+use wire::connection::{Offer, ResponseKind};
 use wire::tcp::{Delimiter, Framing};
 use wire::websocket::{self, Deflate, Deflater, Kind, Opcode, WINDOW_BITS_MAX, WINDOW_BITS_MIN};
 
@@ -34,12 +34,12 @@ pub(crate) enum Expects {
 
 impl Expects {
     /// The same for a line.
-    pub(crate) fn awaited(&self) -> Awaited<'_> {
+    pub(crate) fn awaited(&self) -> ResponseKind<'_> {
         match self {
-            Self::Nothing => Awaited::Nothing,
-            Self::Message => Awaited::Message,
-            Self::Pong => Awaited::Pong,
-            Self::Framed(framing) => Awaited::Framed(framing),
+            Self::Nothing => ResponseKind::Nothing,
+            Self::Message => ResponseKind::Message,
+            Self::Pong => ResponseKind::Pong,
+            Self::Framed(framing) => ResponseKind::Framed(framing),
         }
     }
 
@@ -71,7 +71,7 @@ pub(crate) struct PreparedTalk {
     /// Messages that fail the checks are passed over.
     pub(crate) awaits: bool,
     /// The message, where it is shown.
-    pub(crate) said: Option<Said>,
+    pub(crate) said: Option<ShownMessage>,
 }
 
 /// The head of a frame of WebSocket with a mask, at most.
@@ -119,12 +119,12 @@ fn frames(message: &Message, window_bits: Option<u8>) -> Vec<Arc<[u8]>> {
 
 /// A message as it is shown.
 #[derive(Debug)]
-pub(crate) struct Said {
+pub(crate) struct ShownMessage {
     pub(crate) kind: PartKind,
     pub(crate) bytes: Vec<u8>,
 }
 
-impl Said {
+impl ShownMessage {
     fn of(message: &Message) -> Self {
         match message.kind {
             MessageKind::Ping => Self { kind: PartKind::Control, bytes: b"ping".to_vec() },
@@ -162,15 +162,15 @@ impl PreparedTalk {
             narrow: Default::default(),
             message: compressible,
             kind: talk.message.as_ref().map_or(MessageKind::Plain, |message| message.kind),
-            expects: match &talk.answer {
-                AnswerEnd::None => Expects::Nothing,
-                AnswerEnd::Message if is_ping => Expects::Pong,
-                AnswerEnd::Message => Expects::Message,
-                AnswerEnd::Bytes(count) => framed(Framing::Bytes(*count)),
-                AnswerEnd::Until(bytes) => {
+            expects: match &talk.response {
+                ResponseEnd::None => Expects::Nothing,
+                ResponseEnd::Message if is_ping => Expects::Pong,
+                ResponseEnd::Message => Expects::Message,
+                ResponseEnd::Bytes(count) => framed(Framing::Bytes(*count)),
+                ResponseEnd::Until(bytes) => {
                     Delimiter::new(bytes).map_or(Expects::Nothing, |end| framed(Framing::Until(end)))
                 }
-                AnswerEnd::LengthPrefix { width, is_little_endian } => {
+                ResponseEnd::LengthPrefix { width, is_little_endian } => {
                     framed(Framing::LengthPrefix { width: *width, is_little_endian: *is_little_endian })
                 }
             },
@@ -186,7 +186,7 @@ impl PreparedTalk {
             is_numbered,
             is_looked_at,
             awaits: talk.awaits,
-            said: talk.message.as_ref().filter(|message| is_recorded && !message.is_numbered).map(Said::of),
+            said: talk.message.as_ref().filter(|message| is_recorded && !message.is_numbered).map(ShownMessage::of),
         })
     }
 

@@ -88,7 +88,7 @@ pub(crate) struct User {
     /// Where it is between its first iteration and its last.
     pub(crate) stage: Stage,
     /// It leaves: its program says so.
-    pub(crate) has_given_up: bool,
+    pub(crate) has_incomplete: bool,
     /// It has gone, and comes back when the load wants more users again.
     pub(crate) is_parked: bool,
 }

@@ -22,12 +22,12 @@ use metrics::{Class, Counts, Distribution, Failure, Measure, Outcome, Snapshot, 
 use pacing::Nanos;
 use plan::{OPEN_CONNECTIONS_MAX, Scenario};
 
-use crate::halving::Answer;
+use crate::halving::ProbeFinding;
 use crate::probed::{NotTried, Probe};
 use crate::slices::Slices;
-use crate::spent::ShardUse;
+use crate::usage::ThreadUsage;
 use crate::user::REFUSED_PAUSE;
-pub use known::{Gaps, Held, Known, Part, Unknown};
+pub use known::{Basis, Gaps, PaceHeld, Unknown, UsersPart};
 #[cfg(test)]
 pub(crate) use probed::concluded as concluded_of;
 
@@ -153,7 +153,7 @@ pub struct Verdict {
     /// Who was the limit.
     pub limit: Limit,
     /// How that is known.
-    pub known: Known,
+    pub known: Basis,
     /// Of which scenario of the plan.
     pub scenario: usize,
     /// 99th percentile of the starts' lateness, over all outcomes; `None` where none was measured: a closed load has none, and what
@@ -164,9 +164,9 @@ pub struct Verdict {
     /// The same of the loop's lag, of the thread that was latest.
     pub lag_p99_ns: u64,
     /// The shard that wanted most of its core, and what it spent.
-    pub busiest: Option<(usize, ShardUse)>,
+    pub busiest: Option<(usize, ThreadUsage)>,
     /// The shard whose loop stood still longest, and what it spent; `None` when none did.
-    pub stalled: Option<(usize, ShardUse)>,
+    pub stalled: Option<(usize, ThreadUsage)>,
     /// The share of the users' time that was spent with exchanges that got no answer.
     pub unanswered_time_share: f64,
     /// Mean service time of all that was answered or given up.
@@ -188,8 +188,8 @@ pub(crate) struct Evidence<'a> {
     pub(crate) scenario: &'a Scenario,
     pub(crate) total: &'a Snapshot,
     pub(crate) wall: Nanos,
-    pub(crate) shards: &'a [ShardUse],
-    pub(crate) asked_per_s: Option<f64>,
+    pub(crate) shards: &'a [ThreadUsage],
+    pub(crate) requested_per_s: Option<f64>,
     pub(crate) link: Option<LinkUse>,
     pub(crate) growth: Option<Growth>,
     pub(crate) slices: &'a Slices,
@@ -225,20 +225,20 @@ impl Verdict {
     }
 
     /// The figures are the generator's as much as the target's.
-    pub fn is_spoiled(&self) -> bool {
+    pub fn is_unreliable(&self) -> bool {
         matches!(self.limit, Limit::Generator | Limit::PortsOrDescriptors | Limit::Workers)
     }
 
     /// Some of those who carried it out were lost: it is not what was planned.
     pub(crate) fn without_workers(&mut self) {
         // That is counted: what half of the users would come to does not change it.
-        (self.limit, self.known) = (Limit::Workers, Known::Counts);
+        (self.limit, self.known) = (Limit::Workers, Basis::Counts);
     }
 
     pub(crate) fn of(evidence: Evidence<'_>) -> Self {
         let all = evidence.total.all();
         let p99 = |measure| all.of(measure).quantile(0.99);
-        let is_closed = evidence.asked_per_s.is_none();
+        let is_closed = evidence.requested_per_s.is_none();
         // Whatever was no complete answer, but for what this machine lacked.
         let is_unanswered = |failure| {
             let class = Class::of(Outcome::Failed(failure));
@@ -249,7 +249,7 @@ impl Verdict {
         let stalled = shards().filter(|(_, spent)| spent.stalled_ns > 0).max_by_key(|(_, spent)| spent.stalled_ns);
         let mut verdict = Self {
             limit: Limit::Unknown,
-            known: Known::Counts,
+            known: Basis::Counts,
             scenario: 0,
             lateness_p99_ns: p99(Measure::Lateness).filter(|_| !is_closed),
             wait_p99_ns: p99(Measure::Wait),
@@ -281,10 +281,10 @@ impl Verdict {
         if self.wants_probe() {
             (self.limit, self.known) = match probed {
                 Ok(probe) => probed::concluded(probe),
-                Err(why) => (Limit::Unknown, Known::Nothing(Unknown::NotTried(why))),
+                Err(why) => (Limit::Unknown, Basis::Nothing(Unknown::NotTried(why))),
             };
             if let (Limit::Unknown, Some(share)) = (self.limit, self.first_round) {
-                (self.limit, self.known) = (Limit::Target, Known::FirstRound(share));
+                (self.limit, self.known) = (Limit::Target, Basis::FirstRound(share));
             }
             self.look_at_machine();
         }
@@ -297,7 +297,7 @@ impl Verdict {
     /// A target at its limit on a machine that it shares with us, and that is full, may give more on another.
     fn look_at_machine(&mut self) {
         let is_of_rates =
-            matches!(self.known, Known::Counts | Known::Probe(_) | Known::Curve(_) | Known::FirstRound(_));
+            matches!(self.known, Basis::Counts | Basis::Probe(_) | Basis::Curve(_) | Basis::FirstRound(_));
         if self.limit == Limit::Target && is_of_rates && self.is_machine_full() && self.unanswered == 0 {
             self.limit = Limit::Machine;
         }
@@ -305,56 +305,56 @@ impl Verdict {
 
     /// Nobody has tried with fewer users, and that would tell.
     pub fn wants_probe(&self) -> bool {
-        self.known == Known::Nothing(Unknown::NotTried(NotTried::NotYet))
+        self.known == Basis::Nothing(Unknown::NotTried(NotTried::NotYet))
     }
 
     /// Who was the limit, and how that is known.
-    fn concluded(&self, evidence: &Evidence<'_>, all: &Timings, gaps: Option<Gaps>) -> (Limit, Known) {
+    fn concluded(&self, evidence: &Evidence<'_>, all: &Timings, gaps: Option<Gaps>) -> (Limit, Basis) {
         let counts = &evidence.total.counts;
         let share_of_started = |count: u64| count as f64 / counts.all_started().max(1) as f64;
         // A target that nobody ever reached is told at once, whatever our threads did in so short a time.
-        let is_dead = counts.answers() == 0 && self.unanswered > 0 && self.unanswered == counts.finished();
-        let too_little = (Limit::Unknown, Known::Nothing(Unknown::TooLittle));
+        let is_dead = counts.responses() == 0 && self.unanswered > 0 && self.unanswered == counts.finished();
+        let too_little = (Limit::Unknown, Basis::Nothing(Unknown::TooLittle));
         if counts.all_started() == 0 || evidence.wall < RUN_MIN {
-            return if is_dead { (Limit::Target, Known::Counts) } else { too_little };
+            return if is_dead { (Limit::Target, Basis::Counts) } else { too_little };
         }
         if share_of_started(failed(counts, is_local)) > LOSS_SHARE_MAX {
-            return (Limit::PortsOrDescriptors, Known::Counts);
+            return (Limit::PortsOrDescriptors, Basis::Counts);
         }
         // In a gap our own threads were there, however late they were elsewhere.
-        if let Some(known) = signs::of_refusals(evidence).or_else(|| gaps.map(signs::of_gaps)) {
+        if let Some(known) = signs::of_refusals(evidence).or_else(|| gaps.map(|gaps| signs::of_gaps(evidence, gaps))) {
             return (Limit::Target, known);
         }
         let is_link_full = self.link.as_ref().is_some_and(|link| link.share >= LINK_SHARE_MAX);
         let is_late = own::was_late(evidence, all) && !is_link_full;
         if is_late && self.lost_share(evidence) <= DWARFING * own::own_share(evidence, all) {
-            return (if self.is_machine_full() { Limit::Machine } else { Limit::Generator }, Known::Counts);
+            return (if self.is_machine_full() { Limit::Machine } else { Limit::Generator }, Basis::Counts);
         }
         if is_link_full {
-            return (Limit::Link, Known::Counts);
+            return (Limit::Link, Basis::Counts);
         }
         // Whoever was stopped before anything had ended met nothing that could have been the limit, unless nobody was there.
         let is_cut = counts.finished() == 0 && counts.cut() > 0;
         if is_cut || counts.iterations_cut() > 0 && counts.iterations() + counts.iterations_failed() == 0 {
-            return if is_dead { (Limit::Target, Known::Counts) } else { too_little };
+            return if is_dead { (Limit::Target, Basis::Counts) } else { too_little };
         }
         if let Some(known) = signs::of_failures(evidence) {
             return (Limit::Target, known);
         }
-        match evidence.asked_per_s {
+        match evidence.requested_per_s {
             None => self.concluded_of_users(evidence, all),
             Some(_) => self.concluded_of_rate(evidence, all),
         }
     }
 
     /// A closed load: as many users as were named.
-    fn concluded_of_users(&self, evidence: &Evidence<'_>, all: &Timings) -> (Limit, Known) {
+    fn concluded_of_users(&self, evidence: &Evidence<'_>, all: &Timings) -> (Limit, Basis) {
         // A user that hangs is one request, and as much of the load as the time it hangs.
         if self.lost_share(evidence) > UNANSWERED_SHARE_MAX {
-            return (Limit::Target, Known::Counts);
+            return (Limit::Target, Basis::Counts);
         }
         if let Some(held) = signs::held(evidence, all) {
-            return (Limit::PlanKept, Known::Held(held));
+            return (Limit::PlanKept, Basis::PaceHeld(held));
         }
         if let Some(known) = signs::waits(evidence, all) {
             return (Limit::Connections, known);
@@ -362,17 +362,17 @@ impl Verdict {
         // Of users that pause more are in flight because the target is slow, and not the other way round.
         let curve = if evidence.scenario.program.pauses() { None } else { curve::curve(evidence.slices) };
         match curve {
-            Some((part, Answer::AtLimit | Answer::Refuses)) => (Limit::Target, Known::Curve(part)),
-            Some((part, Answer::Below)) => (Limit::Below, Known::Curve(part)),
-            _ => (Limit::Unknown, Known::Nothing(Unknown::NotTried(NotTried::NotYet))),
+            Some((part, ProbeFinding::AtLimit | ProbeFinding::Refuses)) => (Limit::Target, Basis::Curve(part)),
+            Some((part, ProbeFinding::Below)) => (Limit::Below, Basis::Curve(part)),
+            _ => (Limit::Unknown, Basis::Nothing(Unknown::NotTried(NotTried::NotYet))),
         }
     }
 
     /// An open load: starts at a rate, whatever comes of them.
-    fn concluded_of_rate(&self, evidence: &Evidence<'_>, all: &Timings) -> (Limit, Known) {
+    fn concluded_of_rate(&self, evidence: &Evidence<'_>, all: &Timings) -> (Limit, Basis) {
         let is_lost = self.lost_share(evidence) > LOSS_SHARE_MAX;
         if !is_lost && !self.has_backlog(all) && self.growth.is_none() {
-            return (Limit::PlanKept, Known::Counts);
+            return (Limit::PlanKept, Basis::Counts);
         }
         let connections = evidence.scenario.load.connections();
         let most = evidence.slices.each.iter().map(|slice| slice.in_flight).max();
@@ -380,15 +380,15 @@ impl Verdict {
         let were_all_busy =
             most.map_or(connections < OPEN_CONNECTIONS_MAX, |most| most as f64 >= BUSY_SHARE_MIN * connections as f64);
         if self.unanswered > 0 || !self.has_waited() || !were_all_busy {
-            return (Limit::Target, Known::Counts);
+            return (Limit::Target, Basis::Counts);
         }
         if let Some(held) = signs::pausing(evidence, all, connections) {
-            return (Limit::Connections, Known::Held(held));
+            return (Limit::Connections, Basis::PaceHeld(held));
         }
         match curve::curve(evidence.slices) {
-            Some((part, Answer::AtLimit | Answer::Refuses)) => (Limit::Target, Known::Curve(part)),
-            Some((part, Answer::Below)) => (Limit::Connections, Known::Curve(part)),
-            _ => (Limit::Unknown, Known::Nothing(Unknown::AllBusy { connections })),
+            Some((part, ProbeFinding::AtLimit | ProbeFinding::Refuses)) => (Limit::Target, Basis::Curve(part)),
+            Some((part, ProbeFinding::Below)) => (Limit::Connections, Basis::Curve(part)),
+            _ => (Limit::Unknown, Basis::Nothing(Unknown::AllBusy { connections })),
         }
     }
 
@@ -401,7 +401,7 @@ impl Verdict {
     fn lost_share(&self, evidence: &Evidence<'_>) -> f64 {
         let counts = &evidence.total.counts;
         let of_starts = |count: u64| count as f64 / counts.all_started().max(1) as f64;
-        if evidence.asked_per_s.is_none() {
+        if evidence.requested_per_s.is_none() {
             return of_starts(self.unanswered).max(self.unanswered_time_share);
         }
         let left = counts.unfinished() - counts.cut();

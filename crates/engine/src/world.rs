@@ -5,12 +5,12 @@
 //! next action of each user, `Ledger` has the exchanges in flight and their outcomes, `Pool` the connections and
 //! their destinations.
 
-mod apart;
 #[cfg(test)]
 mod audit;
+mod barriers;
 mod bounds;
 mod calls;
-mod carriers;
+mod captured_response;
 mod changing;
 mod closed;
 mod connections;
@@ -18,45 +18,46 @@ mod deadline;
 mod ends;
 mod events;
 mod exchanges;
+mod failure_samples;
 mod first;
-mod goodbyes;
-mod hops;
-mod kept;
+mod graceful_close;
 mod layers;
 mod looks;
 mod lookups;
-mod meetings;
 mod open;
+mod open_users;
 mod origins;
 mod phase;
 mod programs;
-mod record;
-mod recorded;
-mod samples;
+mod redirect_state;
+mod redirects;
+mod request_log;
 mod sharing;
 mod spending;
 mod stalls;
 mod states;
 mod step;
 mod talks;
-mod traces;
-mod trail;
+mod transcribing;
+mod transcript;
+mod user_setup;
 mod work;
 
 use std::sync::Arc;
 
 use driver::{Sockets, Template, Waker};
-use metrics::{Ages, Distribution, Snapshot};
+use metrics::{Distribution, InFlightAges, Snapshot};
 use pacing::Nanos;
-use plan::Keeps;
+use plan::CaptureOptions;
+use wire::connection::Scratch;
 use wire::http1::HeadMemory;
-use wire::line::Scratch;
 
-use crate::purse::Purse;
+use crate::budget_lease::BudgetLease;
 use crate::slab::Slab;
 use crate::timers::Timers;
 use crate::user::{Budget, User, View};
-use changing::Halt;
+use barriers::BarrierWaiters;
+use changing::PauseWindow;
 use closed::Closed;
 #[cfg(test)]
 pub(crate) use connections::CLOSING_MAX;
@@ -64,23 +65,22 @@ use connections::Connections;
 pub(crate) use deadline::Deadline;
 use exchanges::{Attempt, Exchange};
 use first::FirstRound;
-use hops::Steps;
 #[cfg(test)]
 pub(crate) use layers::GATHER_MAX;
 use layers::Links;
 use looks::Looks;
 use lookups::Lookups;
-use meetings::Attendance;
 use open::Open;
-use origins::Elsewhere;
+use origins::ExtraConnections;
 pub(crate) use origins::Origin;
 use programs::Programs;
+use redirects::Steps;
+use request_log::RequestLog;
 use sharing::Sharing;
 use stalls::Stalls;
 use states::States;
 pub(crate) use step::{PreparedStep, http2_fields};
 use talks::Talking;
-use traces::Traces;
 pub(crate) use work::{ClosedWork, Counters, OpenWork, Work};
 
 /// Users that start between two looks at the sockets, so that answers are not kept waiting while thousands connect.
@@ -90,17 +90,17 @@ const START_BATCH: u64 = 256;
 const OPEN_HOPE: u64 = 100;
 
 /// One scenario on one shard: who does what, what became of it, and where it goes.
-pub(crate) struct World {
+pub(crate) struct ScenarioRuntime {
     work: Work,
     users: Users,
-    ledger: Ledger,
+    ledger: InFlight,
     pool: Pool,
     timers: Timers<Deadline>,
     /// What was seen since the last hand-over.
     pub(crate) seen: Box<Snapshot>,
     instants: Instants,
     stalls: Stalls,
-    traces: Traces,
+    traces: RequestLog,
 }
 
 /// Who does what next.
@@ -114,22 +114,22 @@ struct Users {
     owing: u64,
     budget: Budget,
     /// What this shard has of the budget of the run; once that has no request left, nothing begins any more.
-    purse: Option<Purse>,
+    budget_lease: Option<BudgetLease>,
     is_out_of_requests: bool,
     /// Iterations that users are in; none where each is one exchange and nothing else.
     inside: u64,
     programs: Programs,
     /// Those that wait for others in the middle of their programs; none without meetings.
-    meetings: Option<Attendance>,
+    barriers: Option<BarrierWaiters>,
     /// What they remember.
     states: States,
     closed: Closed,
     open: Option<Open>,
-    halt: Halt,
+    halt: PauseWindow,
 }
 
 /// What is under way, and what becomes of it.
-struct Ledger {
+struct InFlight {
     exchanges: Slab<Exchange>,
     attempts: Slab<Attempt>,
     /// For each position in `attempts`: the instant of its entry in the timers.
@@ -163,7 +163,7 @@ struct Pool {
     /// Where exchanges go; redirects may add some.
     origins: Vec<Origin>,
     /// Connections of users beyond that to the first of them.
-    elsewhere: Elsewhere,
+    elsewhere: ExtraConnections,
     links: Links,
     /// Connections that users share; none where each has its own.
     sharing: Option<Box<Sharing>>,
@@ -173,7 +173,7 @@ struct Pool {
     unknown: Vec<(Arc<plan::Target>, metrics::Failure)>,
     /// Connections that were opened, or tried.
     opened: u64,
-    hope: Hope,
+    hope: ReachabilityGuard,
     heads: HeadMemory,
     /// What lines with layers need for the time of a call; not there while one of them is heard.
     scratch: Option<Box<Scratch>>,
@@ -202,14 +202,14 @@ struct Instants {
 
 /// Whether a run that never reached its target should go on.
 #[derive(Clone, Copy, Debug, Default)]
-struct Hope {
+struct ReachabilityGuard {
     was_connected: bool,
     failed_connects: u64,
     /// Origins that could not be reached, a bit for each; the last one stands for all behind it.
     unreached: u64,
 }
 
-impl Hope {
+impl ReachabilityGuard {
     /// No connection to this origin.
     fn fail(&mut self, origin: u16) {
         self.failed_connects += 1;
@@ -221,7 +221,7 @@ impl Hope {
     }
 }
 
-impl World {
+impl ScenarioRuntime {
     pub(crate) fn new<S: Sockets>(mut work: Work, waker: &Waker, sockets: &mut S, started: Nanos) -> Self {
         let (origins, steps) = (work.origins.to_vec(), Steps::new(work.steps.clone()));
         let templates = work.steps.iter().map(|step| sockets.register(step.request_bytes().clone())).collect();
@@ -239,17 +239,17 @@ impl World {
             gave_up: 0,
             owing: 0,
             budget: Budget { starts: work.share.starts, is_over: false },
-            purse: work.budget.take().map(|pool| Purse::new(pool, started)),
+            budget_lease: work.budget.take().map(|pool| BudgetLease::new(pool, started)),
             is_out_of_requests: false,
             inside: 0,
-            meetings: work.meetings.take().map(|(meetings, party)| Attendance::new(meetings, party, waker)),
+            barriers: work.barriers.take().map(|(barriers, party)| BarrierWaiters::new(barriers, party, waker)),
             states,
             programs,
             closed: Closed::new(&work),
             open: work.open.take().map(|open| Open::new(open, &work, counts_due, started)),
-            halt: Halt::default(),
+            halt: PauseWindow::default(),
         };
-        let ledger = Ledger {
+        let ledger = InFlight {
             exchanges: Slab::default(),
             attempts: Slab::default(),
             armed: Vec::new(),
@@ -263,7 +263,7 @@ impl World {
                 && steps.is_simple()
                 && users.programs.is_constant()
                 && origins.len() == 1
-                && work.keeps == Keeps::default(),
+                && work.keeps == CaptureOptions::default(),
             records: work.keeps.failures || steps.fixed.iter().any(|step| step.is_shown),
             why: String::new(),
             first_round: work.has_first_round.then(|| Box::new(FirstRound::of(work.share.users))),
@@ -272,13 +272,13 @@ impl World {
         };
         let mut pool = Pool {
             connections: Connections::with_room_for((work.share.users * users.programs.most()) as usize),
-            elsewhere: Elsewhere::default(),
+            elsewhere: ExtraConnections::default(),
             links: Links::new(&origins, &work),
             sharing: work.shared.map(|most| Box::new(Sharing::new(most, &origins))),
             lookups: Lookups::default(),
             unknown: Vec::new(),
             opened: 0,
-            hope: Hope::default(),
+            hope: ReachabilityGuard::default(),
             heads: HeadMemory::default(),
             scratch: Some(Box::default()),
             talk: Talking::new(&work, sockets),
@@ -297,7 +297,7 @@ impl World {
         if pool.sharing.is_some() {
             pool.connections.count_alone(pool.origins.len());
         }
-        let traces = Traces::new(&work.lookout, work.shard, work.scenario);
+        let traces = RequestLog::new(&work.log_config, work.shard, work.scenario);
         let (timers, seen, stalls) = (Timers::default(), Box::default(), Stalls::default());
         let mut world = Self { work, users, ledger, pool, timers, seen, instants, stalls, traces };
         world.look_at_purse();
@@ -330,8 +330,8 @@ impl World {
         if self.users.states.rows.has_waiting() {
             self.look_at_rows(now, sockets);
         }
-        if self.users.meetings.is_some() {
-            self.look_at_meetings(now);
+        if self.users.barriers.is_some() {
+            self.look_at_barriers(now);
         }
         while let Some(deadline) = self.timers.poll(now) {
             match deadline {
@@ -344,7 +344,7 @@ impl World {
                 Deadline::Message(index) => self.message_due(index, now),
             }
         }
-        if self.users.meetings.is_some() {
+        if self.users.barriers.is_some() {
             self.look_who_could_come(now);
         }
         if !self.pool.lookups.is_empty() {
@@ -376,8 +376,8 @@ impl World {
         if self.awaits_look() {
             return Nanos::ZERO;
         }
-        let meetings = self.users.meetings.as_ref().map_or(Nanos::NEVER, Attendance::next_turn);
-        let timers = self.timers.next().min(self.next_lookup(now)).min(self.users.halt.due).min(meetings);
+        let barriers = self.users.barriers.as_ref().map_or(Nanos::NEVER, BarrierWaiters::next_turn);
+        let timers = self.timers.next().min(self.next_lookup(now)).min(self.users.halt.due).min(barriers);
         if let Some(open) = &self.users.open {
             return timers.min(open.next_turn(self.users.all.len()));
         }
@@ -391,7 +391,7 @@ impl World {
         if let Some(open) = &mut self.users.open {
             open.stop_at(at);
         }
-        self.leave_meetings(at);
+        self.leave_barriers(at);
         self.wake_owing(at);
         (self.seen.counts.finished(), self.seen.counts.succeeded())
     }
@@ -443,12 +443,12 @@ impl World {
         let enough = if self.users.open.is_some() { OPEN_HOPE } else { connections };
         // One that does not answer says nothing of the others.
         let are_all_unreached =
-            || self.work.steps.iter().all(|step| self.pool.hope.unreached & Hope::bit(step.origin) != 0);
+            || self.work.steps.iter().all(|step| self.pool.hope.unreached & ReachabilityGuard::bit(step.origin) != 0);
         self.pool.hope.failed_connects >= enough && are_all_unreached()
     }
 
     /// How long all that is in flight has waited.
-    pub(crate) fn look_at_ages(&self, now: Nanos, ages: &mut Ages) {
+    pub(crate) fn look_at_ages(&self, now: Nanos, ages: &mut InFlightAges) {
         for exchange in self.ledger.exchanges.values().filter(|exchange| exchange.is_measured) {
             ages.response.record(now.since(exchange.intended).0);
         }
@@ -465,14 +465,14 @@ impl World {
     fn next<S: Sockets>(&mut self, user: u32, view: View, intended: Nanos, now: Nanos, sockets: &mut S) {
         let mut view = view;
         if !self.ledger.is_simple {
-            let Some(heard) = self.hear_of(user, view, intended, sockets) else { return };
-            view = heard;
+            let Some(received) = self.hear_of(user, view, intended, sockets) else { return };
+            view = received;
         }
         if self.users.open.is_some() {
             return self.next_open(user, view, intended, now, sockets);
         }
         if !self.users.closed.has(user) {
-            let turn = programs::Turn { intended, taken_up: now, is_counted: false };
+            let turn = programs::UserTurn { intended, taken_up: now, is_counted: false };
             if self.stops_before_parking(user, turn, sockets) {
                 return;
             }

@@ -11,10 +11,10 @@ use figures::{Held, HeldInterval, Interval, Run, ScenarioPart};
 use crate::bounds::EXPORTS_MAX;
 use crate::deadline::Deadline;
 use crate::error::{ExportError, Fault};
-use crate::file::Place;
+use crate::file::OutputFile;
 use crate::junit;
 use crate::kind::Export;
-use crate::queue::{END_WAIT_MAX, Queue, Told};
+use crate::queue::{Batch, END_WAIT_MAX, Queue};
 use crate::scrape::{SCRAPE_WAIT_MAX, Scrape};
 use crate::sinks::{Csv, Influx, Otlp, RemoteWrite, Statsd};
 use crate::totals::Totals;
@@ -51,16 +51,16 @@ pub struct Delivery {
     pub is_file: bool,
 }
 
-enum Way {
+enum Endpoint {
     Page(Scrape),
     Queue(Queue),
-    Junit(Option<Place>),
+    Junit(Option<OutputFile>),
     Github(String),
 }
 
 /// Everything that leaves while a run goes on.
 pub struct Exports {
-    all: Vec<(Export, Way)>,
+    all: Vec<(Export, Endpoint)>,
     totals: Totals,
     /// The last instant that was told.
     at_unix: Duration,
@@ -95,11 +95,11 @@ impl Exports {
             }
         }
         let mut exports = Self { all: Vec::new(), totals, at_unix: Duration::ZERO, end_wait: None };
-        let told = exports.told(None, None);
+        let reported = exports.reported(None, None);
         for kind in kinds {
-            let way = begin_one(kind, &told, environment)?;
-            if let Way::Queue(queue) = &way {
-                queue.push(&told);
+            let way = begin_one(kind, &reported, environment)?;
+            if let Endpoint::Queue(queue) = &way {
+                queue.push(&reported);
             }
             exports.all.push((kind.clone(), way));
         }
@@ -120,7 +120,7 @@ impl Exports {
     /// The pages that are shown, each where it is.
     pub fn pages(&self) -> impl Iterator<Item = SocketAddr> + '_ {
         self.all.iter().filter_map(|(_, way)| match way {
-            Way::Page(page) => Some(page.address()),
+            Endpoint::Page(page) => Some(page.address()),
             _ => None,
         })
     }
@@ -128,8 +128,8 @@ impl Exports {
     /// An interval was told. It may be the same again, with what came late.
     pub fn interval(&mut self, interval: &Arc<Interval>) {
         self.totals.add(interval);
-        let told = self.told(Some(interval), None);
-        self.show(&told);
+        let reported = self.reported(Some(interval), None);
+        self.show(&reported);
     }
 
     /// The same of connections that are held.
@@ -137,16 +137,16 @@ impl Exports {
         if let Some(totals) = &mut self.totals.held {
             totals.add(interval);
         }
-        let told = self.told(None, Some(interval));
-        self.show(&told);
+        let reported = self.reported(None, Some(interval));
+        self.show(&reported);
     }
 
-    fn show(&self, told: &Arc<Told>) {
+    fn show(&self, reported: &Arc<Batch>) {
         for (_, way) in &self.all {
             match way {
-                Way::Page(page) => page.show(told, false),
-                Way::Queue(queue) => queue.push(told),
-                Way::Junit(_) | Way::Github(_) => {}
+                Endpoint::Page(page) => page.show(reported, false),
+                Endpoint::Queue(queue) => queue.push(reported),
+                Endpoint::Junit(_) | Endpoint::Github(_) => {}
             }
         }
     }
@@ -167,19 +167,19 @@ impl Exports {
     }
 
     fn end(mut self, suite: &str, page: &str, has_enough: &dyn Fn() -> bool) -> Vec<Delivery> {
-        let told = self.told(None, None);
+        let reported = self.reported(None, None);
         let (queues_by, page_by) =
             (Deadline::after(self.end_wait.unwrap_or(END_WAIT_MAX)), Deadline::after(self.page_wait()));
         for (_, way) in &self.all {
             match way {
-                Way::Page(page) => page.show(&told, true),
-                Way::Queue(queue) => queue.end(&told, queues_by),
-                Way::Junit(_) | Way::Github(_) => {}
+                Endpoint::Page(page) => page.show(&reported, true),
+                Endpoint::Queue(queue) => queue.end(&reported, queues_by),
+                Endpoint::Junit(_) | Endpoint::Github(_) => {}
             }
         }
         // Those that have a bound of their own come first: a page may wait for the longest.
         let (pages, others): (Vec<_>, Vec<_>) =
-            self.all.into_iter().enumerate().partition(|(_, (_, way))| matches!(way, Way::Page(_)));
+            self.all.into_iter().enumerate().partition(|(_, (_, way))| matches!(way, Endpoint::Page(_)));
         let finish = |(number, (kind, way))| (number, finish_one(&kind, way, (suite, page), (page_by, has_enough)));
         let mut all: Vec<(usize, Delivery)> = others.into_iter().chain(pages).map(finish).collect();
         all.sort_by_key(|(number, _)| *number);
@@ -187,11 +187,11 @@ impl Exports {
     }
 
     /// The totals as they are now. No two have the same millisecond, which is as fine as some far ends are.
-    fn told(&mut self, interval: Option<&Arc<Interval>>, held: Option<&Arc<HeldInterval>>) -> Arc<Told> {
+    fn reported(&mut self, interval: Option<&Arc<Interval>>, held: Option<&Arc<HeldInterval>>) -> Arc<Batch> {
         // A clock before 1970 is as good as none.
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         self.at_unix = now.max(self.at_unix + Duration::from_millis(1));
-        Arc::new(Told {
+        Arc::new(Batch {
             interval: interval.cloned(),
             held: held.cloned(),
             totals: self.totals.clone(),
@@ -200,33 +200,38 @@ impl Exports {
     }
 }
 
-fn begin_one(kind: &Export, told: &Arc<Told>, environment: &Environment) -> Result<Way, ExportError> {
+fn begin_one(kind: &Export, reported: &Arc<Batch>, environment: &Environment) -> Result<Endpoint, ExportError> {
     let failed = |error: std::io::Error| ExportError::Begin {
         kind: kind.kind(),
         place: kind.place(),
         reason: error.to_string(),
     };
     let queue = match kind {
-        Export::Prometheus(address) => return Scrape::start(*address, told).map(Way::Page).map_err(failed),
-        Export::Junit(path) => return Place::open(path).map(|place| Way::Junit(Some(place))).map_err(failed),
+        Export::Prometheus(address) => return Scrape::start(*address, reported).map(Endpoint::Page).map_err(failed),
+        Export::Junit(path) => return OutputFile::open(path).map(|place| Endpoint::Junit(Some(place))).map_err(failed),
         Export::Github => {
             let path = environment.step_summary.clone().ok_or(ExportError::NoStepSummary)?;
             File::options().append(true).create(true).open(&path).map_err(failed)?;
-            return Ok(Way::Github(path));
+            return Ok(Endpoint::Github(path));
         }
         Export::RemoteWrite(url) => Queue::start(kind.kind(), RemoteWrite::new(url)),
-        Export::Otlp(url) => Queue::start(kind.kind(), Otlp::new(url, told.at_unix)),
+        Export::Otlp(url) => Queue::start(kind.kind(), Otlp::new(url, reported.at_unix)),
         Export::Influx(url) => Queue::start(kind.kind(), Influx::new(url, environment.token.clone())),
         Export::Statsd { place, has_tags } => {
             Statsd::new(place, *has_tags).and_then(|sink| Queue::start(kind.kind(), sink))
         }
-        Export::Csv(path) => Place::open(path).and_then(|place| Queue::start(kind.kind(), Csv::new(place))),
+        Export::Csv(path) => OutputFile::open(path).and_then(|place| Queue::start(kind.kind(), Csv::new(place))),
     };
-    queue.map(Way::Queue).map_err(failed)
+    queue.map(Endpoint::Queue).map_err(failed)
 }
 
 /// `suite`: test cases; `page`: what GitHub shows. `end`: until when a page stays, and whether nobody wants to wait any longer.
-fn finish_one(kind: &Export, way: Way, (suite, page): (&str, &str), end: (Deadline, &dyn Fn() -> bool)) -> Delivery {
+fn finish_one(
+    kind: &Export,
+    way: Endpoint,
+    (suite, page): (&str, &str),
+    end: (Deadline, &dyn Fn() -> bool),
+) -> Delivery {
     let mut delivery = Delivery {
         kind: kind.kind(),
         place: kind.place(),
@@ -240,21 +245,21 @@ fn finish_one(kind: &Export, way: Way, (suite, page): (&str, &str), end: (Deadli
         Err(error) => delivery.fault = Some(Fault::File(error.to_string())),
     };
     match way {
-        Way::Queue(queue) => {
+        Endpoint::Queue(queue) => {
             let tally = queue.finish(end.1);
             (delivery.delivered, delivery.left_out, delivery.fault) = (tally.delivered, tally.left_out, tally.fault);
         }
-        Way::Page(scrape) => {
+        Endpoint::Page(scrape) => {
             delivery.place = scrape.address().to_string();
             let (reads, was_read) = scrape.finish(end.0, end.1);
             delivery.delivered = reads;
             delivery.fault = (!was_read).then_some(Fault::NotRead);
         }
-        Way::Junit(place) => written(place.map_or(Ok(()), |mut place| {
+        Endpoint::Junit(place) => written(place.map_or(Ok(()), |mut place| {
             place.write(suite)?;
             place.end()
         })),
-        Way::Github(path) => {
+        Endpoint::Github(path) => {
             let file = File::options().append(true).create(true).open(path);
             written(file.and_then(|mut file| file.write_all(page.as_bytes())));
         }

@@ -2,7 +2,7 @@
 //! histograms.
 
 use crate::family::{Family, Kind, Labels, Value, one};
-use crate::totals::{Part, Totals};
+use crate::totals::{StepTotals, Totals};
 
 /// Everything, in the order in which it is shown.
 pub(crate) fn families(totals: &Totals) -> Vec<Family<'_>> {
@@ -98,12 +98,12 @@ fn of_the_whole(totals: &Totals) -> Vec<Family<'_>> {
     ]
 }
 
-fn of_part<'a>(part: &'a Part, kind: &'static str) -> Labels<'a> {
+fn of_part<'a>(part: &'a StepTotals, kind: &'static str) -> Labels<'a> {
     vec![("scenario", &part.scenario), (kind, &part.name)]
 }
 
-fn outcomes<'a>(parts: &'a [Part], kind: &'static str) -> Vec<(Labels<'a>, Value<'a>)> {
-    let both = |part: &'a Part| {
+fn outcomes<'a>(parts: &'a [StepTotals], kind: &'static str) -> Vec<(Labels<'a>, Value<'a>)> {
+    let both = |part: &'a StepTotals| {
         [("succeeded", part.succeeded), ("failed", part.failed)].map(|(outcome, count)| {
             let labels = [&of_part(part, kind)[..], &[("outcome", outcome)]].concat();
             (labels, Value::Count(count))

@@ -5,7 +5,7 @@ use std::io::{Error, Write};
 use std::path::{Path, PathBuf};
 
 /// A file that is written from its beginning.
-pub(crate) struct Place {
+pub(crate) struct OutputFile {
     path: PathBuf,
     /// None for a pipe or a device: opening a pipe waits for its reader, so that comes when there is something to
     /// write.
@@ -13,7 +13,7 @@ pub(crate) struct Place {
     written: u64,
 }
 
-impl Place {
+impl OutputFile {
     pub(crate) fn open(path: &str) -> Result<Self, Error> {
         let path = Path::new(path).to_owned();
         let is_special = std::fs::metadata(&path).is_ok_and(|known| !known.is_file() && !known.is_dir());

@@ -15,7 +15,7 @@ use crate::names::Names;
 use crate::queue::Trouble;
 
 /// What is read of an answer.
-const ANSWER_BYTES_MAX: u64 = 64 * 1024;
+const RESPONSE_BYTES_MAX: u64 = 64 * 1024;
 /// What is kept of an answer that says no.
 const SAID_CHARS_MAX: usize = 200;
 
@@ -57,10 +57,10 @@ impl Client {
         for (name, value) in &self.headers {
             request = request.header(*name, value);
         }
-        let mut answer = request.send(body).map_err(|error| trouble(&error))?;
-        let status = answer.status().as_u16();
-        let after = answer.headers().get("retry-after").and_then(|value| value.to_str().ok()?.trim().parse().ok());
-        let said = read(answer.body_mut());
+        let mut response = request.send(body).map_err(|error| trouble(&error))?;
+        let status = response.status().as_u16();
+        let after = response.headers().get("retry-after").and_then(|value| value.to_str().ok()?.trim().parse().ok());
+        let said = read(response.body_mut());
         match status {
             200..=299 => Ok(said.unwrap_or_default()),
             408 | 429 | 500..=599 => Err(Trouble::Later(refusal(status, said), after.map(Duration::from_secs))),
@@ -70,7 +70,7 @@ impl Client {
 }
 
 fn read(body: &mut Body) -> Option<Vec<u8>> {
-    body.with_config().limit(ANSWER_BYTES_MAX).read_to_vec().ok()
+    body.with_config().limit(RESPONSE_BYTES_MAX).read_to_vec().ok()
 }
 
 fn refusal(status: u16, said: Option<Vec<u8>>) -> Fault {

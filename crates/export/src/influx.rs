@@ -6,7 +6,7 @@ use std::fmt::Write;
 use figures::{Interval, Quantile, StepPart};
 
 use crate::parts::merged;
-use crate::totals::{Part, Totals};
+use crate::totals::{StepTotals, Totals};
 
 /// The figures of one interval; `at_ns` is its end, in nanoseconds of Unix.
 pub(crate) fn interval(interval: &Interval, at_ns: u64) -> String {
@@ -33,7 +33,7 @@ pub(crate) fn totals(totals: &Totals, at_ns: u64) -> String {
         line(&mut out, "onrush_held", &held.fields(), at_ns);
         return out;
     }
-    let of_parts = |out: &mut String, kind: &str, parts: &[Part]| {
+    let of_parts = |out: &mut String, kind: &str, parts: &[StepTotals]| {
         for part in parts {
             let tags = tags(&[("scenario", &part.scenario), (kind, &part.name)]);
             let fields = format!("total_succeeded={}i,total_failed={}i", part.succeeded, part.failed);

@@ -1,6 +1,6 @@
 //! Thresholds as test cases, in the XML that servers of continuous integration read.
 
-use figures::{Held, Judged, Run};
+use figures::{Held, Run, ThresholdResult};
 use metrics::Unit;
 
 /// The whole file.
@@ -9,8 +9,8 @@ pub(crate) fn text(run: &Run) -> String {
 }
 
 /// `seconds`: how long the run took.
-pub(crate) fn suite(judged: &[Judged], seconds: f64, url: &str) -> String {
-    let case = |one: &Judged| (escaped(&one.threshold), escaped(&seen(one)), one.judgement.holds);
+pub(crate) fn suite(judged: &[ThresholdResult], seconds: f64, url: &str) -> String {
+    let case = |one: &ThresholdResult| (escaped(&one.threshold), escaped(&seen(one)), one.judgement.holds);
     cases(&judged.iter().map(case).collect::<Vec<_>>(), seconds, url)
 }
 
@@ -46,7 +46,7 @@ fn cases(all: &[(String, String, bool)], seconds: f64, url: &str) -> String {
 }
 
 /// What was seen, in the units of thresholds.
-fn seen(judged: &Judged) -> String {
+fn seen(judged: &ThresholdResult) -> String {
     let judgement = &judged.judgement;
     let Some(value) = judgement.value.filter(|value| value.is_finite()) else {
         return "nothing was measured".to_owned();

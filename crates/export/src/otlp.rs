@@ -32,8 +32,8 @@ pub(crate) fn body(start: u64, points: &[(u64, &Totals)]) -> Vec<u8> {
 }
 
 /// How many points were refused of those that were taken otherwise, and why.
-pub(crate) fn rejected(answer: &[u8]) -> Option<(u64, String)> {
-    let partial = ExportResponse::decode(answer).ok()?.partial_success?;
+pub(crate) fn rejected(response: &[u8]) -> Option<(u64, String)> {
+    let partial = ExportResponse::decode(response).ok()?.partial_success?;
     let count = u64::try_from(partial.rejected_data_points).unwrap_or(0);
     (count > 0).then_some((count, partial.error_message))
 }

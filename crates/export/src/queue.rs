@@ -26,11 +26,11 @@ const PAUSE_MIN: Duration = Duration::from_millis(250);
 /// No pause is longer, but for one that the far end asks for.
 const PAUSE_MAX: Duration = Duration::from_secs(10);
 /// No far end is waited for longer, whatever it asks.
-const ASKED_PAUSE_MAX: Duration = Duration::from_secs(60);
+const REQUESTED_PAUSE_MAX: Duration = Duration::from_secs(60);
 
 /// What is told to all sinks.
 #[derive(Debug)]
-pub(crate) struct Told {
+pub(crate) struct Batch {
     /// What happened; nothing at the begin and at the end of a run.
     pub(crate) interval: Option<Arc<Interval>>,
     /// The same of connections that are held.
@@ -41,7 +41,7 @@ pub(crate) struct Told {
     pub(crate) at_unix: Duration,
 }
 
-impl Told {
+impl Batch {
     /// Intervals that it stands for: what is told again belongs to one that was counted.
     fn weight(&self) -> u64 {
         let is_new = self.interval.as_ref().is_some_and(|interval| !interval.is_again);
@@ -61,7 +61,7 @@ pub(crate) enum Trouble {
 /// Where figures go.
 pub(crate) trait Sink: Send + 'static {
     /// Sends what was told, the oldest first, in so much time.
-    fn send(&mut self, batch: &[Arc<Told>], wait: Duration) -> Result<(), Trouble>;
+    fn send(&mut self, batch: &[Arc<Batch>], wait: Duration) -> Result<(), Trouble>;
 
     /// Everything was sent.
     fn end(&mut self) -> Result<(), Trouble> {
@@ -81,7 +81,7 @@ pub(crate) struct Tally {
 #[derive(Default)]
 struct State {
     /// In their order; the first ones are being sent and stay until they have arrived.
-    waiting: VecDeque<Arc<Told>>,
+    waiting: VecDeque<Arc<Batch>>,
     tally: Tally,
     /// What happened last, though nothing may be missing for it yet.
     last: Option<Fault>,
@@ -123,19 +123,19 @@ impl Queue {
     }
 
     /// Something is to be sent. Never waits for the far end.
-    pub(crate) fn push(&self, told: &Arc<Told>) {
+    pub(crate) fn push(&self, reported: &Arc<Batch>) {
         let mut state = self.shared.lock();
         if state.waiting.len() >= QUEUE_MAX || state.is_done {
-            state.tally.left_out += told.weight();
+            state.tally.left_out += reported.weight();
             state.tally.fault = state.last.clone().or(Some(Fault::Full));
         } else {
-            state.waiting.push_back(told.clone());
+            state.waiting.push_back(reported.clone());
             self.shared.wake.notify_all();
         }
     }
 
     /// The run is over: `last`, and what is left, may still be sent. It always has a place, since all sums are in it.
-    pub(crate) fn end(&self, last: &Arc<Told>, end_by: Deadline) {
+    pub(crate) fn end(&self, last: &Arc<Batch>, end_by: Deadline) {
         let mut state = self.shared.lock();
         state.waiting.push_back(last.clone());
         state.end_by = Some(end_by);
@@ -169,7 +169,7 @@ impl Queue {
 /// The first ones will not arrive.
 fn lose(state: &mut State, count: usize, fault: Fault) {
     let count = count.min(state.waiting.len());
-    let lost: u64 = state.waiting.drain(..count).map(|told| told.weight()).sum();
+    let lost: u64 = state.waiting.drain(..count).map(|reported| reported.weight()).sum();
     state.tally.left_out += lost;
     state.tally.fault = Some(fault);
 }
@@ -193,15 +193,15 @@ fn work(shared: &Shared, sink: &mut impl Sink) {
         }
         match sent {
             Ok(()) => {
-                state.tally.delivered += batch.iter().map(|told| told.weight()).sum::<u64>();
+                state.tally.delivered += batch.iter().map(|reported| reported.weight()).sum::<u64>();
                 state.waiting.drain(..batch.len());
                 state.last = None;
                 pause = PAUSE_MIN;
             }
             Err(Trouble::Never(fault)) => lose(&mut state, batch.len(), fault),
-            Err(Trouble::Later(fault, asked)) => {
+            Err(Trouble::Later(fault, requested)) => {
                 state.last = Some(fault);
-                let wait = asked.map_or(pause, |asked| asked.min(ASKED_PAUSE_MAX));
+                let wait = requested.map_or(pause, |requested| requested.min(REQUESTED_PAUSE_MAX));
                 pause = (pause * 2).min(PAUSE_MAX);
                 rest(shared, state, wait, end_by.is_some());
             }
@@ -210,7 +210,7 @@ fn work(shared: &Shared, sink: &mut impl Sink) {
 }
 
 /// What is to be sent now, the oldest of what waits; nothing when the run is over and nothing is left.
-fn next(shared: &Shared) -> (Vec<Arc<Told>>, Option<Deadline>) {
+fn next(shared: &Shared) -> (Vec<Arc<Batch>>, Option<Deadline>) {
     let mut state = shared.lock();
     while state.waiting.is_empty() && state.end_by.is_none() && !state.is_done {
         state = shared.wake.wait(state).unwrap_or_else(PoisonError::into_inner);

@@ -42,7 +42,7 @@ pub(crate) fn interval(plan: &Plan, number: u64, added: &Snapshot, is_again: boo
     let (from, to) = (Nanos::from_millis(1_000 * (number - 1)), Nanos::from_millis(1_000 * number));
     let paused = Nanos::ZERO;
     let scenarios = vec![engine::ScenarioInterval { paused, seen: added, added, total: added }];
-    let told = engine::Interval {
+    let reported = engine::Interval {
         number,
         from,
         to,
@@ -54,7 +54,7 @@ pub(crate) fn interval(plan: &Plan, number: u64, added: &Snapshot, is_again: boo
         total: added,
         scenarios,
     };
-    Interval::of(&told, plan)
+    Interval::of(&reported, plan)
 }
 
 /// Totals of one interval, over steps with these names.

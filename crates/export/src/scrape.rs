@@ -13,7 +13,7 @@ use axum::routing::get;
 use crate::deadline::Deadline;
 use crate::native;
 use crate::prometheus::{Style, text};
-use crate::queue::{LOOK_EVERY, Told};
+use crate::queue::{Batch, LOOK_EVERY};
 use listener::{Bounded, Bounds, WhenFull};
 
 /// How long the page stays when the run is over and nobody reads it, unless somebody says otherwise.
@@ -52,7 +52,7 @@ impl Format {
 }
 
 struct Page {
-    told: Arc<Told>,
+    reported: Arc<Batch>,
     /// The page in each format, once somebody asked for it: whoever asks again and again costs next to nothing.
     made: [Option<Arc<[u8]>>; Format::ALL.len()],
     is_last: bool,
@@ -82,11 +82,12 @@ pub(crate) struct Scrape {
 
 impl Scrape {
     /// Listens, and shows what is told so far.
-    pub(crate) fn start(address: SocketAddr, told: &Arc<Told>) -> std::io::Result<Self> {
+    pub(crate) fn start(address: SocketAddr, reported: &Arc<Batch>) -> std::io::Result<Self> {
         let listener = TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
-        let page = Page { told: told.clone(), made: Default::default(), is_last: false, reads: 0, was_read: false };
+        let page =
+            Page { reported: reported.clone(), made: Default::default(), is_last: false, reads: 0, was_read: false };
         let shared = Arc::new(Shared { page: Mutex::new(page), wake: Condvar::new() });
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
         let (leave, left) = tokio::sync::oneshot::channel();
@@ -103,9 +104,9 @@ impl Scrape {
     }
 
     /// The page is another one from now on.
-    pub(crate) fn show(&self, told: &Arc<Told>, is_last: bool) {
+    pub(crate) fn show(&self, reported: &Arc<Batch>, is_last: bool) {
         let mut page = self.shared.lock();
-        (page.told, page.made, page.is_last) = (told.clone(), Default::default(), is_last);
+        (page.reported, page.made, page.is_last) = (reported.clone(), Default::default(), is_last);
     }
 
     /// Waits for one more reader. Gives how often the page was read, and whether the final figures were.
@@ -141,11 +142,11 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>, left: tokio::sync::on
         .route("/metrics", get(metrics))
         .route("/", get(async || "onrush: the figures are at /metrics\n"))
         .with_state(shared);
-    let (told, heard) = tokio::sync::watch::channel(false);
+    let (reported, received) = tokio::sync::watch::channel(false);
     let gone = async move {
-        let mut heard = heard;
+        let mut received = received;
         // An error means that nobody can tell any more, which is the same.
-        let _ = heard.wait_for(|is_over| *is_over).await;
+        let _ = received.wait_for(|is_over| *is_over).await;
     };
     let server = axum::serve(Bounded::new(listener, BOUNDS), router).with_graceful_shutdown(gone).into_future();
     tokio::pin!(server);
@@ -154,7 +155,7 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>, left: tokio::sync::on
         // The other end is dropped when the exports are.
         _ = left => {}
     }
-    told.send_replace(true);
+    reported.send_replace(true);
     // Whoever reads slowly is left.
     let _ = tokio::time::timeout(LEAVE_WAIT_MAX, server).await;
 }
@@ -162,14 +163,14 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>, left: tokio::sync::on
 async fn metrics(State(shared): State<Arc<Shared>>, headers: HeaderMap) -> impl IntoResponse {
     let accept = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
     let format = format_of(&accept.collect::<Vec<_>>().join(","));
-    let (told, made, is_last) = {
+    let (reported, made, is_last) = {
         let page = shared.lock();
-        (page.told.clone(), page.made[format as usize].clone(), page.is_last)
+        (page.reported.clone(), page.made[format as usize].clone(), page.is_last)
     };
     // Whoever tells of the next interval does not wait for this.
-    let body = made.unwrap_or_else(|| make(&told, format).into());
+    let body = made.unwrap_or_else(|| make(&reported, format).into());
     let mut page = shared.lock();
-    if Arc::ptr_eq(&page.told, &told) {
+    if Arc::ptr_eq(&page.reported, &reported) {
         page.made[format as usize] = Some(body.clone());
     }
     page.reads += 1;
@@ -178,11 +179,11 @@ async fn metrics(State(shared): State<Arc<Shared>>, headers: HeaderMap) -> impl 
     (StatusCode::OK, [(header::CONTENT_TYPE, format.content_type())], body.to_vec())
 }
 
-fn make(told: &Told, format: Format) -> Vec<u8> {
+fn make(reported: &Batch, format: Format) -> Vec<u8> {
     match format {
-        Format::Plain => text(&told.totals, Style::Plain).into_bytes(),
-        Format::OpenMetrics => text(&told.totals, Style::OpenMetrics).into_bytes(),
-        Format::Protobuf => native::page(&told.totals),
+        Format::Plain => text(&reported.totals, Style::Plain).into_bytes(),
+        Format::OpenMetrics => text(&reported.totals, Style::OpenMetrics).into_bytes(),
+        Format::Protobuf => native::page(&reported.totals),
     }
 }
 

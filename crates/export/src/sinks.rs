@@ -8,11 +8,11 @@ use figures::Interval;
 use url::Url;
 
 use crate::error::Fault;
-use crate::file::Place;
+use crate::file::OutputFile;
 use crate::held::HeldTotals;
 use crate::http::{Client, decoded, one_line};
 use crate::names::addresses_of;
-use crate::queue::{Sink, Told, Trouble};
+use crate::queue::{Batch, Sink, Trouble};
 use crate::totals::Totals;
 use crate::{csv, influx, otlp, remote, statsd};
 
@@ -31,8 +31,8 @@ impl RemoteWrite {
 }
 
 /// What counts up: an interval that is told again is in the sums of the next one.
-fn in_sums(batch: &[Arc<Told>]) -> impl Iterator<Item = &Arc<Told>> {
-    batch.iter().filter(|told| told.interval.as_ref().is_none_or(|interval| !interval.is_again))
+fn in_sums(batch: &[Arc<Batch>]) -> impl Iterator<Item = &Arc<Batch>> {
+    batch.iter().filter(|reported| reported.interval.as_ref().is_none_or(|interval| !interval.is_again))
 }
 
 fn ns(at: Duration) -> u64 {
@@ -40,9 +40,9 @@ fn ns(at: Duration) -> u64 {
 }
 
 impl Sink for RemoteWrite {
-    fn send(&mut self, batch: &[Arc<Told>], wait: Duration) -> Result<(), Trouble> {
+    fn send(&mut self, batch: &[Arc<Batch>], wait: Duration) -> Result<(), Trouble> {
         let points: Vec<(i64, &Totals)> =
-            in_sums(batch).map(|told| (told.at_unix.as_millis() as i64, &told.totals)).collect();
+            in_sums(batch).map(|reported| (reported.at_unix.as_millis() as i64, &reported.totals)).collect();
         if points.is_empty() { Ok(()) } else { self.0.post(&remote::body(&points), wait).map(drop) }
     }
 }
@@ -61,13 +61,14 @@ impl Otlp {
 }
 
 impl Sink for Otlp {
-    fn send(&mut self, batch: &[Arc<Told>], wait: Duration) -> Result<(), Trouble> {
-        let points: Vec<(u64, &Totals)> = in_sums(batch).map(|told| (ns(told.at_unix), &told.totals)).collect();
+    fn send(&mut self, batch: &[Arc<Batch>], wait: Duration) -> Result<(), Trouble> {
+        let points: Vec<(u64, &Totals)> =
+            in_sums(batch).map(|reported| (ns(reported.at_unix), &reported.totals)).collect();
         if points.is_empty() {
             return Ok(());
         }
-        let answer = self.client.post(&otlp::body(self.start, &points), wait)?;
-        match otlp::rejected(&answer) {
+        let response = self.client.post(&otlp::body(self.start, &points), wait)?;
+        match otlp::rejected(&response) {
             Some((count, why)) => Err(Trouble::Never(Fault::Rejected(count, one_line(&why)))),
             None => Ok(()),
         }
@@ -96,18 +97,18 @@ impl Influx {
         Self { client, began: None }
     }
 
-    fn text(&mut self, told: &Told) -> String {
-        let Some(interval) = &told.interval else { return influx::totals(&told.totals, ns(told.at_unix)) };
+    fn text(&mut self, reported: &Batch) -> String {
+        let Some(interval) = &reported.interval else { return influx::totals(&reported.totals, ns(reported.at_unix)) };
         let to = interval.to.as_duration();
-        let began = *self.began.get_or_insert_with(|| told.at_unix.saturating_sub(to));
+        let began = *self.began.get_or_insert_with(|| reported.at_unix.saturating_sub(to));
         let text = influx::interval(interval, ns(began + to));
-        if interval.is_again { text } else { text + &influx::totals(&told.totals, ns(told.at_unix)) }
+        if interval.is_again { text } else { text + &influx::totals(&reported.totals, ns(reported.at_unix)) }
     }
 }
 
 impl Sink for Influx {
-    fn send(&mut self, batch: &[Arc<Told>], wait: Duration) -> Result<(), Trouble> {
-        let text: String = batch.iter().map(|told| self.text(told)).collect();
+    fn send(&mut self, batch: &[Arc<Batch>], wait: Duration) -> Result<(), Trouble> {
+        let text: String = batch.iter().map(|reported| self.text(reported)).collect();
         self.client.post(text.as_bytes(), wait).map(drop)
     }
 }
@@ -133,10 +134,10 @@ impl Statsd {
 }
 
 impl Sink for Statsd {
-    fn send(&mut self, batch: &[Arc<Told>], _wait: Duration) -> Result<(), Trouble> {
-        for told in batch {
-            let interval: Option<&Interval> = told.interval.as_deref().filter(|interval| !interval.is_again);
-            for datagram in self.sent.datagrams(&told.totals, interval, self.has_tags) {
+    fn send(&mut self, batch: &[Arc<Batch>], _wait: Duration) -> Result<(), Trouble> {
+        for reported in batch {
+            let interval: Option<&Interval> = reported.interval.as_deref().filter(|interval| !interval.is_again);
+            for datagram in self.sent.datagrams(&reported.totals, interval, self.has_tags) {
                 // Who does not listen is known by the datagram before; what did not leave is in the next sums.
                 let sent = self.socket.send(datagram.text.as_bytes());
                 sent.map_err(|error| Trouble::Never(Fault::Unreachable(error.to_string())))?;
@@ -149,27 +150,27 @@ impl Sink for Statsd {
 
 /// A file of CSV.
 pub(crate) struct Csv {
-    place: Place,
+    place: OutputFile,
     before: Totals,
     /// It cannot be written any more.
     fault: Option<Fault>,
 }
 
 impl Csv {
-    pub(crate) fn new(place: Place) -> Self {
+    pub(crate) fn new(place: OutputFile) -> Self {
         Self { place, before: Totals::default(), fault: None }
     }
 
     /// The head, or a line, of connections that are held; nothing at their end.
-    fn held(&self, told: &Told) -> String {
-        match (&told.held, &told.totals.held, &self.before.held) {
+    fn held(&self, reported: &Batch) -> String {
+        match (&reported.held, &reported.totals.held, &self.before.held) {
             (Some(interval), Some(now), Some(before)) => now.line(before, interval),
             (None, _, None) => HeldTotals::columns(),
             _ => String::new(),
         }
     }
 
-    fn told(&mut self, written: Result<(), std::io::Error>) -> Result<(), Trouble> {
+    fn reported(&mut self, written: Result<(), std::io::Error>) -> Result<(), Trouble> {
         if let Err(error) = written {
             self.fault = Some(Fault::File(error.to_string()));
         }
@@ -178,24 +179,24 @@ impl Csv {
 }
 
 impl Sink for Csv {
-    fn send(&mut self, batch: &[Arc<Told>], _wait: Duration) -> Result<(), Trouble> {
-        for told in batch {
-            let text = match &told.interval {
-                _ if told.totals.held.is_some() => self.held(told),
-                Some(interval) => csv::lines(interval, &self.before, &told.totals),
+    fn send(&mut self, batch: &[Arc<Batch>], _wait: Duration) -> Result<(), Trouble> {
+        for reported in batch {
+            let text = match &reported.interval {
+                _ if reported.totals.held.is_some() => self.held(reported),
+                Some(interval) => csv::lines(interval, &self.before, &reported.totals),
                 // The run begins, and later ends.
                 None if self.before == Totals::default() => csv::COLUMNS.to_owned(),
                 None => continue,
             };
-            self.before = told.totals.clone();
+            self.before = reported.totals.clone();
             let written = if self.fault.is_none() { self.place.write(&text) } else { Ok(()) };
-            self.told(written)?;
+            self.reported(written)?;
         }
         Ok(())
     }
 
     fn end(&mut self) -> Result<(), Trouble> {
         let ended = self.place.end();
-        self.told(ended)
+        self.reported(ended)
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use figures::{Interval, Quantile};
 
 use crate::parts::merged;
-use crate::totals::{Part, Totals};
+use crate::totals::{StepTotals, Totals};
 
 /// The most bytes of a datagram: what an Ethernet takes in one piece, with IPv6 or a tunnel around it.
 pub(crate) const DATAGRAM_BYTES_MAX: usize = 1_232;
@@ -40,7 +40,7 @@ impl Sent {
             gauges.extend(held.statsd_gauges().map(|(name, value)| format!("{name}:{value}|g")));
             return self.lines(&sums, gauges);
         }
-        let mut count_parts = |what: &str, kind: &str, parts: &[Part]| {
+        let mut count_parts = |what: &str, kind: &str, parts: &[StepTotals]| {
             for part in parts {
                 for (outcome, value) in [("succeeded", part.succeeded), ("failed", part.failed)] {
                     let tags = [("scenario", &*part.scenario), (kind, &*part.name), ("outcome", outcome)];

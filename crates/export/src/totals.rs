@@ -10,7 +10,7 @@ use crate::histogram::Histogram;
 
 /// What came of one step, or of one transaction, so far.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Part {
+pub(crate) struct StepTotals {
     pub(crate) scenario: String,
     pub(crate) name: String,
     pub(crate) succeeded: u64,
@@ -22,8 +22,8 @@ pub(crate) struct Part {
 /// Sums since the start, and how things stand.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Totals {
-    pub(crate) steps: Vec<Part>,
-    pub(crate) transactions: Vec<Part>,
+    pub(crate) steps: Vec<StepTotals>,
+    pub(crate) transactions: Vec<StepTotals>,
     /// By the name of the reason.
     pub(crate) failures: BTreeMap<String, u64>,
     pub(crate) lateness: Histogram,
@@ -94,10 +94,10 @@ impl Totals {
 }
 
 /// Steps of one name are one series: labels tell series apart, and nothing else does.
-fn add_part(parts: &mut Vec<Part>, scenario: &str, step: &StepPart) {
-    let is_known = |part: &Part| part.name == step.name && part.scenario == scenario;
+fn add_part(parts: &mut Vec<StepTotals>, scenario: &str, step: &StepPart) {
+    let is_known = |part: &StepTotals| part.name == step.name && part.scenario == scenario;
     let place = parts.iter().position(is_known).unwrap_or_else(|| {
-        parts.push(Part { scenario: scenario.to_owned(), name: step.name.clone(), ..Part::default() });
+        parts.push(StepTotals { scenario: scenario.to_owned(), name: step.name.clone(), ..StepTotals::default() });
         parts.len() - 1
     });
     let part = &mut parts[place];

@@ -10,7 +10,7 @@ use crate::regular::open_regular;
 use crate::row::row_bytes;
 use crate::rows::Rows;
 use crate::stream::{Order, Paces, Stream};
-use crate::{Column, FeedError, FeedFault, Pick, Place, Reader, Row, Spec, Turn};
+use crate::{Column, FeedError, FeedFault, Pick, Reader, Row, RowPosition, RowTurn, Spec};
 
 /// Rows up to this size, as they stand in memory, are held as a whole. More are read ahead.
 pub const HELD_BYTES_MAX: usize = 32 * 1024 * 1024;
@@ -118,8 +118,8 @@ impl Feed {
     }
 
     /// What a turn takes. `seed` is that of the run, the scenario and the name of this file in it.
-    pub fn place(&self, turn: Turn, seed: u64) -> Place {
-        Place::of(&self.spec, self.rows, turn, seed)
+    pub fn place(&self, turn: RowTurn, seed: u64) -> RowPosition {
+        RowPosition::of(&self.spec, self.rows, turn, seed)
     }
 
     /// All rows are in memory, so a [`Reader`] has each at once.

@@ -34,7 +34,7 @@ pub use reader::{READER_BYTES_MAX, Reader};
 pub use row::{Column, Row};
 pub use rows::{Table, read_all};
 pub use spec::{AtEnd, Csv, Format, Pick, Share, Spec};
-pub use turn::{Place, Turn};
+pub use turn::{RowPosition, RowTurn};
 
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use crate::stream::{CHUNK_BYTES_MAX, Chunk, Desk, Order, Paces};
+use crate::stream::{CHUNK_BYTES_MAX, Chunk, Order, Paces, Requests};
 use crate::{FeedError, Row};
 
 /// What a reader of rows that are not held keeps at most, where rows are at most 64 KiB: what it has, and what is on its way. Of
@@ -45,7 +45,7 @@ impl Reader {
         let on_the_way_max = (ON_THE_WAY_BYTES_MAX / paces.chunk_bytes_max()).clamp(ON_THE_WAY_MIN, ON_THE_WAY_MAX);
         let mut streamed = Streamed {
             orders,
-            desk: Arc::new(Desk { mail, wake: Box::new(wake) }),
+            requests: Arc::new(Requests { mail, wake: Box::new(wake) }),
             arrived,
             paces,
             on_the_way: HashSet::with_capacity(on_the_way_max),
@@ -94,7 +94,7 @@ impl Reader {
 
 struct Streamed {
     orders: Sender<Order>,
-    desk: Arc<Desk>,
+    requests: Arc<Requests>,
     arrived: Receiver<Result<Chunk, FeedError>>,
     paces: Paces,
     /// Chunks by their number.
@@ -166,7 +166,7 @@ impl Streamed {
     fn order(&mut self, row: u64) {
         let chunk = row / self.paces.chunk_rows;
         if self.on_the_way.len() < self.on_the_way_max && self.on_the_way.insert(chunk) {
-            let order = Order { row, desk: Arc::clone(&self.desk) };
+            let order = Order { row, requests: Arc::clone(&self.requests) };
             self.orders.send(order).expect("the control thread lives as long as someone can order");
         }
     }

@@ -8,12 +8,12 @@ use crate::FeedFault;
 
 /// What a file was when it was opened.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Seen {
+pub(crate) struct FileState {
     bytes: u64,
     changed: Option<SystemTime>,
 }
 
-impl Seen {
+impl FileState {
     fn of(metadata: &Metadata) -> Self {
         Self { bytes: metadata.len(), changed: metadata.modified().ok() }
     }
@@ -26,7 +26,7 @@ impl Seen {
 }
 
 /// Opens a file that is a regular one.
-pub(crate) fn open_regular(path: &Path) -> Result<(File, Seen), FeedFault> {
+pub(crate) fn open_regular(path: &Path) -> Result<(File, FileState), FeedFault> {
     let failed = |error: std::io::Error| FeedFault::Open { reason: error.to_string() };
     // To open a pipe waits for its other end, so what it is comes first.
     let metadata = path.metadata().map_err(failed)?;
@@ -38,5 +38,5 @@ pub(crate) fn open_regular(path: &Path) -> Result<(File, Seen), FeedFault> {
     }
     let file = File::open(path).map_err(failed)?;
     let metadata = file.metadata().map_err(failed)?;
-    Ok((file, Seen::of(&metadata)))
+    Ok((file, FileState::of(&metadata)))
 }

@@ -116,9 +116,9 @@ pub enum Share {
 /// What follows the last row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AtEnd {
-    /// The first one. [`Place::Row`](crate::Place::Row) tells in which round.
+    /// The first one. [`RowPosition::Row`](crate::Place::Row) tells in which round.
     #[default]
     Again,
-    /// Nothing: [`Place::End`](crate::Place::End).
+    /// Nothing: [`RowPosition::End`](crate::Place::End).
     Stop,
 }

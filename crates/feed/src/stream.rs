@@ -9,7 +9,7 @@ use std::thread;
 
 use crate::index::Index;
 use crate::input::Misread;
-use crate::regular::Seen;
+use crate::regular::FileState;
 use crate::row::row_bytes;
 use crate::rows::Rows;
 use crate::{FeedError, FeedFault, Row};
@@ -62,11 +62,11 @@ impl Chunk {
 /// What a shard wants: the chunk of a row, or a part that has this row.
 pub(crate) struct Order {
     pub(crate) row: u64,
-    pub(crate) desk: Arc<Desk>,
+    pub(crate) requests: Arc<Requests>,
 }
 
 /// Where a shard gets it.
-pub(crate) struct Desk {
+pub(crate) struct Requests {
     pub(crate) mail: Sender<Delivery>,
     pub(crate) wake: Box<dyn Fn() + Send + Sync>,
 }
@@ -79,7 +79,7 @@ pub(crate) struct Stream {
     rows: Rows<File>,
     index: Index,
     paces: Paces,
-    seen: Seen,
+    seen: FileState,
     /// The row that `rows` reads next.
     next: u64,
     /// The latest last.
@@ -92,7 +92,7 @@ impl Stream {
         rows: Rows<File>,
         index: Index,
         paces: Paces,
-        seen: Seen,
+        seen: FileState,
         path: &Path,
     ) -> Result<Sender<Order>, FeedFault> {
         let (orders, ordered) = channel();
@@ -104,11 +104,11 @@ impl Stream {
     }
 
     fn serve(mut self, ordered: &Receiver<Order>) {
-        for Order { row, desk } in ordered {
+        for Order { row, requests } in ordered {
             let delivery = self.chunk(row).map_err(|fault| FeedError { file: self.path.clone(), line: None, fault });
             // A shard that is gone wants nothing.
-            if desk.mail.send(delivery).is_ok() {
-                (desk.wake)();
+            if requests.mail.send(delivery).is_ok() {
+                (requests.wake)();
             }
         }
     }

@@ -4,7 +4,7 @@ use crate::{AtEnd, Pick, Share, Spec};
 
 /// Whose turn it is to take a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
+pub enum RowTurn {
     /// An iteration of an open load.
     Open {
         /// Its number in the scenario, from 0.
@@ -21,7 +21,7 @@ pub enum Turn {
     },
 }
 
-impl Turn {
+impl RowTurn {
     /// Its place among the turns of all users.
     fn number(self) -> u64 {
         match self {
@@ -33,7 +33,7 @@ impl Turn {
 
 /// What a turn takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum RowPosition {
     /// A row.
     Row {
         /// Its number in the file, from 0.
@@ -45,14 +45,14 @@ pub enum Place {
     End,
 }
 
-impl Place {
+impl RowPosition {
     /// What `turn` takes of `rows` rows, of which there is at least one. `seed` is that of the run, the scenario and the file.
-    pub fn of(spec: &Spec, rows: u64, turn: Turn, seed: u64) -> Self {
+    pub fn of(spec: &Spec, rows: u64, turn: RowTurn, seed: u64) -> Self {
         if !spec.has_end() {
             return Self::Row { number: drawn(mixed(seed ^ mixed(turn.number())), rows), round: 0 };
         }
         let (number, seed) = match (spec.share, turn) {
-            (Share::Copy, Turn::Closed { user, iteration, .. }) => (iteration, seed ^ mixed(user)),
+            (Share::Copy, RowTurn::Closed { user, iteration, .. }) => (iteration, seed ^ mixed(user)),
             _ => (turn.number(), seed),
         };
         let (round, number) = (number / rows, number % rows);

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 
 use feed::{
-    AtEnd, Csv, Feed, Format, HELD_BYTES_MAX, INDEX_OFFSETS_MAX, Pick, Place, READER_BYTES_MAX, Reader, Share, Spec,
-    Turn,
+    AtEnd, Csv, Feed, Format, HELD_BYTES_MAX, INDEX_OFFSETS_MAX, Pick, READER_BYTES_MAX, Reader, RowPosition, RowTurn,
+    Share, Spec,
 };
 
 const SHARDS: u64 = 7;
@@ -65,7 +65,7 @@ fn take(feed: &Feed, turns: impl Iterator<Item = u64>) -> u64 {
     let id = feed.column("id").expect("a column");
     let mut taken = 0;
     for iteration in turns {
-        let Place::Row { number, .. } = feed.place(Turn::Open { iteration }, 7) else {
+        let RowPosition::Row { number, .. } = feed.place(RowTurn::Open { iteration }, 7) else {
             panic!("{iteration} has a row")
         };
         let reader = &mut readers[(iteration % SHARDS) as usize];

@@ -20,11 +20,11 @@ pub(crate) fn waited(service: &Distribution) -> Option<u64> {
     let between = |(low, high): (u64, u64)| service.count_between(low * 1_000_000, high * 1_000_000);
     let waited = between(WAITED_MS);
     let around = between(BELOW_MS).max(between(ABOVE_MS)) as f64;
-    let is_told = waited >= WAITED_MIN
+    let is_reported = waited >= WAITED_MIN
         && waited as f64 >= WAITED_SHARE_MIN * service.count() as f64
         && around <= AROUND_SHARE_MAX * waited as f64
         && between((0, QUICK_MS)) >= WAITED_MIN;
-    is_told.then_some(waited)
+    is_reported.then_some(waited)
 }
 
 #[cfg(test)]
@@ -40,7 +40,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_at_forty_milliseconds_is_told() {
+    fn a_step_at_forty_milliseconds_is_reported() {
         assert_eq!(of(&[(1, 500), (40, 60), (44, 10)]), Some(70));
         for parts in [
             // Too few, or too small a part.

@@ -1,7 +1,7 @@
 //! What was changed of a load while it ran.
 
 use pacing::Nanos;
-use pacing::change::{Change, What};
+use pacing::change::{Change, ChangeKind};
 use plan::Plan;
 
 /// A change of a load, for people.
@@ -36,17 +36,17 @@ impl Changed {
     /// What the engine says of a change.
     pub fn of(change: &Change, plan: &Plan) -> Self {
         let to = match &change.what {
-            What::Rate(stages) => {
+            ChangeKind::Rate(stages) => {
                 let rate = stages.last().map_or(0.0, |stage| stage.to.per_second());
                 ChangedTo::Rate(rate, sum(stages.iter().map(|stage| stage.span)))
             }
-            What::Users(stages) => {
+            ChangeKind::Users(stages) => {
                 let users = stages.last().map_or(0, |stage| stage.to);
                 ChangedTo::Users(users, sum(stages.iter().map(|stage| stage.span)))
             }
-            What::Pause => ChangedTo::Paused,
-            What::Resume => ChangedTo::Resumed,
-            What::End => ChangedTo::Ended,
+            ChangeKind::Pause => ChangedTo::Paused,
+            ChangeKind::Resume => ChangedTo::Resumed,
+            ChangeKind::End => ChangedTo::Ended,
         };
         let scenario = plan.scenarios.get(change.scenario).filter(|_| plan.scenarios.len() > 1);
         let scenario = scenario.map(|scenario| scenario.name.clone());
@@ -74,7 +74,7 @@ mod tests {
             Stage { from: rate(5), to: rate(20), span: second },
             Stage { from: rate(20), to: rate(20), span: Nanos::ZERO },
         ];
-        let change = Change { revision: 3, scenario: 0, effective_at: second, what: What::Rate(stages) };
+        let change = Change { revision: 3, scenario: 0, effective_at: second, what: ChangeKind::Rate(stages) };
         let changed = Changed::of(&change, &plan);
         assert_eq!(changed, Changed { revision: 3, at: second, scenario: None, to: ChangedTo::Rate(20.0, second) });
     }

@@ -9,7 +9,7 @@ mod points;
 use std::sync::Arc;
 
 use pacing::Nanos;
-use pacing::change::{Course, Timeline};
+use pacing::change::{LoadProfile, Timeline};
 use pacing::open::Schedule;
 use plan::{Load, Plan, RATE_UNIT, RateStage, Scenario, UserShape};
 
@@ -45,7 +45,7 @@ pub struct Charts {
     /// Steps and transactions, in the order of [`Point::parts`].
     pub parts: Vec<PartName>,
     /// What open loads ask for, each with the place of its scenario.
-    asked: Vec<(usize, Asked)>,
+    requested: Vec<(usize, RequestedOverTime)>,
     /// They ask for requests: all loads are open, and each start is one request.
     pub asks_for_requests: bool,
     /// In the order in which they were told.
@@ -65,14 +65,14 @@ pub struct PartName {
 
 /// What an open load asks for over time.
 #[derive(Clone, Debug)]
-enum Asked {
+enum RequestedOverTime {
     /// As it was planned.
     Planned(Vec<RateStage>),
     /// As it was changed.
     Changed(Arc<Schedule>),
 }
 
-impl Asked {
+impl RequestedOverTime {
     /// Starts until an instant.
     fn until(&self, seconds: f64) -> f64 {
         match self {
@@ -88,18 +88,18 @@ impl Asked {
 impl Charts {
     /// Those of a plan.
     pub fn new(plan: &Plan) -> Self {
-        let asked = plan.scenarios.iter().enumerate().filter_map(|(place, scenario)| match &scenario.load {
-            Load::Open { stages, .. } => Some((place, Asked::Planned(stages.clone()))),
+        let requested = plan.scenarios.iter().enumerate().filter_map(|(place, scenario)| match &scenario.load {
+            Load::Open { stages, .. } => Some((place, RequestedOverTime::Planned(stages.clone()))),
             Load::Closed { .. } => None,
         });
-        let is_asked =
+        let is_requested =
             |scenario: &Scenario| matches!(scenario.load, Load::Open { .. }) && scenario.program.is_one_exchange();
         let mut charts = Self {
             points: Vec::new(),
             stride: 1,
             parts: Vec::new(),
-            asked: asked.collect(),
-            asks_for_requests: plan.scenarios.iter().all(is_asked),
+            requested: requested.collect(),
+            asks_for_requests: plan.scenarios.iter().all(is_requested),
             marks: Vec::new(),
         };
         charts.mark_stages(plan);
@@ -136,14 +136,14 @@ impl Charts {
 
     /// The load of a scenario is another one from some instant on.
     pub fn change(&mut self, scenario: usize, timeline: &Timeline) {
-        let Course::Rate(schedule) = timeline.course() else { return };
-        let known = self.asked.iter_mut().filter(|(place, _)| *place == scenario);
-        known.for_each(|(_, asked)| *asked = Asked::Changed(schedule.clone()));
+        let LoadProfile::Rate(schedule) = timeline.course() else { return };
+        let known = self.requested.iter_mut().filter(|(place, _)| *place == scenario);
+        known.for_each(|(_, requested)| *requested = RequestedOverTime::Changed(schedule.clone()));
     }
 
     /// Some load asks for a rate.
     pub fn has_rate(&self) -> bool {
-        !self.asked.is_empty()
+        !self.requested.is_empty()
     }
 
     /// Something happened; in English and Chinese.
@@ -200,9 +200,9 @@ impl Charts {
     }
 
     /// What the plan asks for in the time of a point, for each second of it in which it was not paused.
-    pub fn asked_between(&self, point: &Point) -> Option<f64> {
+    pub fn requested_between(&self, point: &Point) -> Option<f64> {
         let (from, to) = (point.from.as_secs_f64(), point.to.as_secs_f64());
-        let starts: f64 = self.asked.iter().map(|(_, asked)| asked.until(to) - asked.until(from)).sum();
+        let starts: f64 = self.requested.iter().map(|(_, requested)| requested.until(to) - requested.until(from)).sum();
         point.rate_of(starts)
     }
 }

@@ -5,8 +5,8 @@ use metrics::{Class, Measure, SeriesKind, Snapshot};
 use pacing::Nanos;
 use plan::{Plan, Scenario};
 
-use crate::asked::Asked;
 use crate::iterations::{Iterations, rounds_of};
+use crate::requested::RequestedRate;
 use crate::{Tally, per_second};
 
 /// A step that held more than this share of the time is named.
@@ -22,7 +22,7 @@ pub struct ScenarioRun {
     /// Of an open load: starts a second of the same time.
     pub achieved_per_s: Option<f64>,
     /// The mean rate that it was asked for; `None` of a closed load.
-    pub asked_per_s: Option<f64>,
+    pub requested_per_s: Option<f64>,
     /// The step that held most of its time.
     pub held_by: Option<HeldBy>,
 }
@@ -53,13 +53,14 @@ impl ScenarioRun {
         let span = rated_for(of.started_for, scenario.begin);
         let (all_s, span_s) = (of.started_for.as_secs_f64(), span.as_secs_f64());
         // What was asked of it before it began is nothing.
-        let asked_per_s = of.asked_per_s.map(|asked| if span_s > 0.0 { asked * all_s / span_s } else { asked });
+        let requested_per_s =
+            of.requested_per_s.map(|requested| if span_s > 0.0 { requested * all_s / span_s } else { requested });
         let last = per_second(scenario.program.asks_each().unwrap_or(0), span_s);
-        let asked = Asked { per_s: asked_per_s, last, was_stopped: result.was_stopped };
+        let requested = RequestedRate { per_s: requested_per_s, last, was_stopped: result.was_stopped };
         let (iterations, again) = rounds_of(scenario, &seen.counts);
-        let (rate, achieved_per_s) = asked.rates(&tally, again, span_s);
+        let (rate, achieved_per_s) = requested.rates(&tally, again, span_s);
         let held_by = held_by(plan, number, seen, iterations, of.users_s);
-        Self { rate, achieved_per_s, asked_per_s, held_by, tally }
+        Self { rate, achieved_per_s, requested_per_s, held_by, tally }
     }
 }
 

@@ -5,14 +5,14 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
-use driver::Chosen;
-use engine::{HoldResult, LateThread, MemoryUse, Muster, StoppedOpening};
+use driver::DriverSelection;
+use engine::{HoldResult, LateThread, MemoryUse, StoppedOpening, WorkersSummary};
 use metrics::{Censored, Distribution, Failure, HeldCounters, HeldCounts, HeldNow, TlsFault};
 use pacing::Nanos;
 use plan::{Hold, Work};
 use wire::tls::Refused;
 
-use crate::times::Spoiled;
+use crate::times::UnreliableMarks;
 use crate::{FailureCount, HostFacts, Times, per_second};
 
 /// A limit of open files that servers often have, near the number of connections that were taken.
@@ -105,11 +105,11 @@ impl HeldInterval {
             from,
             to,
             now: seen.now,
-            response: of_answers(seen, &seen.response),
+            response: of_responses(seen, &seen.response),
             answered: total.response.clone(),
             established_per_s: per_second(tally.established(), seconds),
             messages_per_s: per_second(tally.answered() + tally.pushed(), seconds),
-            bytes_per_s: per_second(tally.bytes_received() + tally.bytes_handed(), seconds),
+            bytes_per_s: per_second(tally.bytes_received() + tally.bytes_queued(), seconds),
             seen: tally,
             total: HeldTally::of(&total.counts),
             memory,
@@ -118,13 +118,13 @@ impl HeldInterval {
 }
 
 /// Times of messages: those that were given up belong to them.
-fn of_answers(seen: &metrics::Held, times: &metrics::Distribution) -> Times {
-    Times::of(times, &Censored::of_times(&seen.given_up, times), Spoiled::default())
+fn of_responses(seen: &metrics::Held, times: &metrics::Distribution) -> Times {
+    Times::of(times, &Censored::of_times(&seen.incomplete, times), UnreliableMarks::default())
 }
 
 /// What became of messages of which not all is well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OwedBy {
+pub enum ShortfallReason {
     /// Never sent.
     Unsent,
     /// Not answered.
@@ -139,9 +139,9 @@ pub enum OwedBy {
 
 /// Messages that were due and of which not all is well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Owed {
+pub struct MessageShortfall {
     /// What became of them.
-    pub by: OwedBy,
+    pub by: ShortfallReason,
     /// How many.
     pub count: u64,
 }
@@ -201,15 +201,15 @@ pub struct Held {
     /// How late the loops were.
     pub lag: Times,
     /// Messages that were asked for a second and that were achieved, where their times are planned.
-    pub asked_and_achieved: Option<(f64, f64)>,
+    pub requested_and_achieved: Option<(f64, f64)>,
     /// Messages are answered.
-    pub has_answers: bool,
+    pub has_responses: bool,
     /// At least 99 of 100 messages that were due have left and were answered.
     pub is_rate_kept: bool,
     /// It came to its end, every connection was established, none was lost, and each message that was due was sent and answered.
     pub is_kept: bool,
     /// Messages of which not all is well.
-    pub owed: Vec<Owed>,
+    pub owed: Vec<MessageShortfall>,
     /// The target took so many connections and no more, which is near a limit that servers often have.
     pub target_limit: Option<(u64, u64)>,
     /// Opening ended early.
@@ -223,11 +223,11 @@ pub struct Held {
     /// The thread whose loop was late most, if one was later than is good.
     pub late_thread: Option<LateThread>,
     /// The figures are the generator's as much as the target's.
-    pub is_spoiled: bool,
+    pub is_unreliable: bool,
     /// The loops of the generator were too late, or had no time left.
     pub is_generator_busy: bool,
     /// The driver that ran, and why.
-    pub driver: Chosen,
+    pub driver: DriverSelection,
     /// What the first certificate that was refused said of itself.
     pub refused: Option<Refused>,
     /// The target asked for a certificate of ours, and there was none.
@@ -235,7 +235,7 @@ pub struct Held {
     /// What the machine says.
     pub host: HostFacts,
     /// Who held them, where others did.
-    pub muster: Option<Muster>,
+    pub workers_summary: Option<WorkersSummary>,
 }
 
 impl Held {
@@ -243,14 +243,14 @@ impl Held {
     pub fn of(input: HeldInput) -> Self {
         let HeldInput { plan, address, lookup, result, host } = input;
         let (total, tally) = (&result.total, HeldTally::of(&result.total.counts));
-        let has_answers = plan.step.talk.as_ref().is_none_or(|talk| talk.answer != plan::AnswerEnd::None);
+        let has_responses = plan.step.talk.as_ref().is_none_or(|talk| talk.response != plan::ResponseEnd::None);
         // Of messages that want no answer nothing is unknown.
-        let muster = result.muster.as_ref().filter(|_| has_answers);
-        let unknown = muster.map_or(0, |muster| muster.books.unknown_answers);
-        let owed = owed(&tally, has_answers, unknown);
+        let workers_summary = result.workers_summary.as_ref().filter(|_| has_responses);
+        let unknown = workers_summary.map_or(0, |workers_summary| workers_summary.books.unknown_responses);
+        let owed = owed(&tally, has_responses, unknown);
         let has_all = result.most_open == plan.connections;
-        let has_losses = result.muster.as_ref().is_some_and(Muster::has_losses);
-        let (could, is_spoiled) = (result.wall.0 as f64 * result.threads as f64, result.is_spoiled());
+        let has_losses = result.workers_summary.as_ref().is_some_and(WorkersSummary::has_losses);
+        let (could, is_unreliable) = (result.wall.0 as f64 * result.threads as f64, result.is_unreliable());
         Self {
             address,
             lookup,
@@ -263,14 +263,14 @@ impl Held {
             open_when_opened: result.when_opened.open,
             open_when_closing: result.when_closing.open,
             connect: Times::known(&total.connect),
-            response: of_answers(total, &total.response),
+            response: of_responses(total, &total.response),
             answered: total.response.clone(),
-            service: of_answers(total, &total.service),
+            service: of_responses(total, &total.service),
             gap: Times::known(&total.gap),
             lag: Times::known(&total.lag),
-            asked_and_achieved: asked_and_achieved(&plan, &result, &tally, has_answers),
-            has_answers,
-            is_rate_kept: is_rate_kept(&plan, &tally, has_answers, unknown),
+            requested_and_achieved: requested_and_achieved(&plan, &result, &tally, has_responses),
+            has_responses,
+            is_rate_kept: is_rate_kept(&plan, &tally, has_responses, unknown),
             is_kept: !result.was_stopped && has_all && !has_losses && tally.lost == 0 && owed.is_empty(),
             owed,
             target_limit: target_limit(&plan, result.most_open, &tally),
@@ -279,13 +279,13 @@ impl Held {
             threads: result.threads,
             loops: result.loops(),
             late_thread: result.late_thread(),
-            is_spoiled,
-            is_generator_busy: is_spoiled || tally.cpu_ns() as f64 > BUSY_SHARE * could,
+            is_unreliable,
+            is_generator_busy: is_unreliable || tally.cpu_ns() as f64 > BUSY_SHARE * could,
             driver: result.driver,
             refused: result.refused,
             lacked_certificate: result.lacked_certificate,
             host,
-            muster: result.muster,
+            workers_summary: result.workers_summary,
             tally,
             plan,
         }
@@ -293,20 +293,25 @@ impl Held {
 }
 
 /// Messages that count as done.
-fn done(tally: &HeldTally, has_answers: bool) -> u64 {
-    if has_answers { tally.answered() } else { tally.messages_left() }
+fn done(tally: &HeldTally, has_responses: bool) -> u64 {
+    if has_responses { tally.answered() } else { tally.messages_left() }
 }
 
-fn asked_and_achieved(plan: &Hold, result: &HoldResult, tally: &HeldTally, has_answers: bool) -> Option<(f64, f64)> {
+fn requested_and_achieved(
+    plan: &Hold,
+    result: &HoldResult,
+    tally: &HeldTally,
+    has_responses: bool,
+) -> Option<(f64, f64)> {
     let Work::Every(_) = plan.work else { return None };
     let span = result.closing_after.unwrap_or(result.wall).as_secs_f64();
-    Some((per_second(tally.due() + tally.missed(), span), per_second(done(tally, has_answers), span)))
+    Some((per_second(tally.due() + tally.missed(), span), per_second(done(tally, has_responses), span)))
 }
 
-fn is_rate_kept(plan: &Hold, tally: &HeldTally, has_answers: bool, unknown: u64) -> bool {
+fn is_rate_kept(plan: &Hold, tally: &HeldTally, has_responses: bool, unknown: u64) -> bool {
     let Work::Every(_) = plan.work else { return true };
     // What a lost worker has not told is no fault of the target.
-    (done(tally, has_answers) + unknown) as f64 >= RATE_SHARE_MIN * (tally.due() + tally.missed()) as f64
+    (done(tally, has_responses) + unknown) as f64 >= RATE_SHARE_MIN * (tally.due() + tally.missed()) as f64
 }
 
 fn target_limit(plan: &Hold, open: u64, tally: &HeldTally) -> Option<(u64, u64)> {
@@ -326,22 +331,22 @@ fn target_limit(plan: &Hold, open: u64, tally: &HeldTally) -> Option<(u64, u64)>
     (refused > 0 && open > 0 && limit < plan.connections).then_some((open, limit))
 }
 
-fn owed(tally: &HeldTally, has_answers: bool, unknown: u64) -> Vec<Owed> {
+fn owed(tally: &HeldTally, has_responses: bool, unknown: u64) -> Vec<MessageShortfall> {
     // What is not known to be answered is not answered, unless a worker has taken the knowledge with it.
-    let unanswered = match has_answers {
+    let unanswered = match has_responses {
         true => tally.due().saturating_sub(tally.unsent() + tally.answered() + unknown).max(tally.unanswered()),
         false => tally.unanswered(),
     };
-    let unsent = match has_answers {
+    let unsent = match has_responses {
         true => tally.unsent(),
         false => tally.due().saturating_sub(tally.messages_left()).max(tally.unsent()),
     };
     let all = [
-        (OwedBy::Unsent, unsent),
-        (OwedBy::Unanswered, unanswered),
-        (OwedBy::Unknown, unknown),
-        (OwedBy::Missed, tally.missed()),
-        (OwedBy::Refused, tally.refused()),
+        (ShortfallReason::Unsent, unsent),
+        (ShortfallReason::Unanswered, unanswered),
+        (ShortfallReason::Unknown, unknown),
+        (ShortfallReason::Missed, tally.missed()),
+        (ShortfallReason::Refused, tally.refused()),
     ];
-    all.into_iter().filter(|(_, count)| *count > 0).map(|(by, count)| Owed { by, count }).collect()
+    all.into_iter().filter(|(_, count)| *count > 0).map(|(by, count)| MessageShortfall { by, count }).collect()
 }

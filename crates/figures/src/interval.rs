@@ -5,7 +5,7 @@ use pacing::Nanos;
 use plan::Plan;
 
 use crate::parts::{self, ScenarioPart};
-use crate::times::{Spoiled, Spread};
+use crate::times::{Spread, UnreliableMarks};
 use crate::{FailureCount, Tally, Times, per_second};
 
 /// A connection that takes longer than this was asked for twice: the kernel sends a SYN that was not answered again after it.
@@ -84,7 +84,7 @@ impl Interval {
         let seconds = (to - from).since(paused).as_secs_f64();
         let tally = Tally::of(seen);
         let response = parts::of_class(seen, Class::Succeeded, Measure::Response);
-        let censored = Censored::of_times(&parts::given_up(seen), &response);
+        let censored = Censored::of_times(&parts::incomplete(seen), &response);
         let of_class = |class| (class, Times::known(&parts::of_class(seen, class, Measure::Response)));
         let others = Class::ALL.into_iter().filter(|class| *class != Class::Succeeded).map(of_class);
         Self {
@@ -98,7 +98,7 @@ impl Interval {
             bytes_received_per_s: per_second(tally.bytes_received(), seconds),
             seen: tally,
             total: Tally::of(total),
-            response: Times::of(&response, &censored, Spoiled::default()),
+            response: Times::of(&response, &censored, UnreliableMarks::default()),
             others: others.filter(|(_, times)| times.count > 0).collect(),
             in_flight: seen.gauges.in_flight.response.count(),
             scenarios: ScenarioPart::all(plan, interval.scenarios.iter().map(|part| part.seen)),

@@ -21,37 +21,37 @@
 extern crate claims;
 
 mod acks;
-mod asked;
 mod changed;
 mod charts;
 mod each;
 mod held;
 mod interval;
 mod iterations;
-mod judged;
+mod live_totals;
 mod parts;
+mod requested;
 mod run;
 mod stalls;
-mod standing;
 mod tally;
 #[cfg(test)]
 mod tests;
+mod threshold_result;
 mod times;
 mod watch;
 
 pub use changed::{Changed, ChangedTo};
 pub use charts::{Charts, Mark, PartName, PartPoint, Point, PointTimes, Range};
 pub use each::{HeldBy, ScenarioRun};
-pub use held::{Held, HeldInput, HeldInterval, HeldTally, Owed, OwedBy};
+pub use held::{Held, HeldInput, HeldInterval, HeldTally, MessageShortfall, ShortfallReason};
 pub use interval::{Added, Interval};
 pub use iterations::Iterations;
-pub use judged::{Judged, seen_of_part};
+pub use live_totals::LiveTotals;
 pub use parts::{ScenarioPart, StepPart};
-pub use run::{Behind, Close, HostFacts, Recorded, Run, RunInput};
-pub use stalls::{Hidden, Stalled};
-pub use standing::Standing;
+pub use run::{Close, HostFacts, QueueingDelay, Recorded, Run, RunInput};
+pub use stalls::{CoordinatedOmission, StallImpact};
 pub use tally::{FailureCount, Tally};
-pub use times::{At, Bar, ClassTimes, MeasureTimes, Quantile, Spoiled, Spread, Times, histogram};
+pub use threshold_result::{ThresholdResult, seen_of_part};
+pub use times::{At, Bar, ClassTimes, MeasureTimes, Quantile, Spread, Times, UnreliableMarks, histogram};
 pub use watch::{Kernel, Note, Ports, Wants, Watch};
 
 /// A count over a time, per second; 0 when there was no time.

@@ -6,7 +6,7 @@ use metrics::{
 use plan::Plan;
 
 use crate::Times;
-use crate::times::{Spoiled, Spread};
+use crate::times::{Spread, UnreliableMarks};
 
 /// What came of one step, or of one transaction.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,7 +85,7 @@ impl StepPart {
             failed: finished - succeeded.count(),
             unfinished: seen.unfinished_of(id).map_or(0, response),
             failures: seen.failures_of(id).collect(),
-            response: Times::of(succeeded, &censored, Spoiled::default()),
+            response: Times::of(succeeded, &censored, UnreliableMarks::default()),
             recorded: succeeded.clone(),
             service: known(Measure::Service).clone(),
         }
@@ -115,7 +115,7 @@ pub(crate) fn spread_of_all(seen: &Snapshot, measure: Measure) -> Spread {
 }
 
 /// Exchanges whose response time was given up, all steps.
-pub(crate) fn given_up(seen: &Snapshot) -> Distribution {
+pub(crate) fn incomplete(seen: &Snapshot) -> Distribution {
     let mut sum = of_class(seen, Class::TimedOut, Measure::Response);
     for timings in SeriesId::all(SeriesKind::Step).filter_map(|step| seen.unfinished_of(step)) {
         sum.merge(timings.of(Measure::Response));

@@ -4,24 +4,24 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use driver::Chosen;
-use engine::{RunResult, ShardUse, Verdict};
+use driver::DriverSelection;
+use engine::{RunResult, ThreadUsage, Verdict};
 use host::CpuTime;
 use metrics::{
-    CLOSE_WITHOUT_CODE, Censored, Class, Distribution, Failure, GRPC_STATUSES, Measure, Row, Sample, Snapshot,
-    Threshold, Timings, Traced,
+    CLOSE_WITHOUT_CODE, Censored, Class, Distribution, Failure, GRPC_STATUSES, Measure, RequestRecord, Row, Sample,
+    Snapshot, Threshold, Timings,
 };
 use pacing::Nanos;
 use plan::Plan;
 use wire::tls::Refused;
 
 use crate::acks;
-use crate::asked::{Asked, asks_each};
 use crate::each::{ScenarioRun, rated_for_all};
 use crate::iterations::{Iterations, rounds};
-use crate::stalls::{Hidden, Stalled};
-use crate::times::{Quantile, Spoiled, histogram};
-use crate::{Bar, Changed, ClassTimes, Judged, MeasureTimes, Note, ScenarioPart, Tally, Times, per_second};
+use crate::requested::{RequestedRate, asks_each};
+use crate::stalls::{CoordinatedOmission, StallImpact};
+use crate::times::{Quantile, UnreliableMarks, histogram};
+use crate::{Bar, Changed, ClassTimes, MeasureTimes, Note, ScenarioPart, Tally, ThresholdResult, Times, per_second};
 
 /// A difference below this is no news.
 const DIFFERENCE_MIN_NS: u64 = 1_000_000;
@@ -75,7 +75,7 @@ pub struct Close {
 
 /// Response times are longer than service times, by so much that it is news.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Behind {
+pub struct QueueingDelay {
     /// The difference of the 99th percentiles.
     pub behind_ns: u64,
     /// 99th percentile of the wait.
@@ -125,7 +125,7 @@ pub struct Run {
     /// Files whose rows were used up.
     pub used_up: Vec<engine::UsedUp>,
     /// What became of the meetings of users.
-    pub met: Vec<engine::Met>,
+    pub met: Vec<engine::BarrierStats>,
     /// What was counted.
     pub tally: Tally,
     /// Finished exchanges a second of the time in which exchanges were started; what ended later is left out.
@@ -134,7 +134,7 @@ pub struct Run {
     /// plan starts.
     pub achieved_per_s: Option<f64>,
     /// The mean rate that an open load was asked for; `None` of a closed load.
-    pub asked_per_s: Option<f64>,
+    pub requested_per_s: Option<f64>,
     /// Iterations.
     pub iterations: Iterations,
     /// Times of what succeeded, with those that were given up.
@@ -158,29 +158,29 @@ pub struct Run {
     /// Conversations of WebSocket that the server ended.
     pub closes: Vec<Close>,
     /// What servers said of a status of gRPC or a code of a close.
-    pub heard: Vec<(u16, String)>,
+    pub server_texts: Vec<(u16, String)>,
     /// Each threshold.
-    pub judged: Vec<Judged>,
+    pub judged: Vec<ThresholdResult>,
     /// Who was the limit.
     pub verdict: Verdict,
     /// What half of the users came to that went on alone.
     pub probes: Vec<engine::Probe>,
     /// Response times are longer than service times.
-    pub behind: Option<Behind>,
+    pub behind: Option<QueueingDelay>,
     /// What a stall of the target hides.
-    pub hidden: Option<Hidden>,
+    pub hidden: Option<CoordinatedOmission>,
     /// Stalls of our own.
-    pub stalled: Option<Stalled>,
+    pub stalled: Option<StallImpact>,
     /// What was noted while it ran.
     pub notes: Vec<Note>,
     /// What was changed of its load while it ran, in order.
     pub changes: Vec<Changed>,
     /// Who carried it out, where others did.
-    pub muster: Option<engine::Muster>,
+    pub workers_summary: Option<engine::WorkersSummary>,
     /// Shards that worked.
     pub threads: usize,
     /// What each of them spent.
-    pub shards: Vec<ShardUse>,
+    pub shards: Vec<ThreadUsage>,
     /// CPU time of the shards.
     pub cpu_ns: u64,
     /// CPU time of the shards for each finished exchange, in microseconds; `None` when none finished.
@@ -190,7 +190,7 @@ pub struct Run {
     /// CPU time of this process during the run.
     pub cpu: CpuTime,
     /// The driver that ran, and why.
-    pub driver: Chosen,
+    pub driver: DriverSelection,
     /// What the first certificate that was refused said of itself.
     pub refused: Option<Refused>,
     /// The target asked for a certificate of ours, and there was none.
@@ -206,7 +206,7 @@ pub struct Run {
     /// Exchanges that found no room there.
     pub rows_left_out: u64,
     /// The slowest exchanges, the slowest first.
-    pub slowest: Vec<Traced>,
+    pub slowest: Vec<RequestRecord>,
     /// When the measured time began, since the epoch of Unix.
     pub began_unix: Duration,
     /// Histograms.
@@ -217,7 +217,7 @@ pub struct Run {
 fn rates(plan: &Plan, result: &RunResult, tally: &Tally, again: u64) -> (f64, Option<f64>) {
     let seconds = rated_for_all(plan, result.started_for).as_secs_f64();
     let last = per_second(asks_each(plan), seconds);
-    Asked { per_s: result.asked_per_s, last, was_stopped: result.was_stopped }.rates(tally, again, seconds)
+    RequestedRate { per_s: result.requested_per_s, last, was_stopped: result.was_stopped }.rates(tally, again, seconds)
 }
 
 /// CPU time as a share of what threads could have had. A run that was stopped in its warm-up has no time to speak of.
@@ -234,7 +234,7 @@ impl Run {
     pub fn is_unreliable(&self) -> bool {
         let response = self.succeeded.of(Measure::Response);
         let last = if response.count < P99_MIN { Quantile::P95 } else { Quantile::P99 };
-        self.verdict.is_spoiled() || response.at(last).is_some_and(|at| at.is_spoiled)
+        self.verdict.is_unreliable() || response.at(last).is_some_and(|at| at.is_unreliable)
     }
 
     /// All figures of a run.
@@ -242,7 +242,7 @@ impl Run {
         let RunInput { plan, address, lookup, result, thresholds, notes, changes, host } = input;
         let each = ScenarioRun::all(&plan, &result);
         let scenarios = ScenarioPart::all(&plan, (0..plan.scenarios.len()).map(|scenario| result.total_of(scenario)));
-        let judged = Judged::of_run(thresholds, &plan, &result);
+        let judged = ThresholdResult::of_run(thresholds, &plan, &result);
         let (iterations, again) = rounds(&plan, &result);
         let tally = Tally::of(&result.total);
         let (rate, achieved_per_s) = rates(&plan, &result, &tally, again);
@@ -262,27 +262,31 @@ impl Run {
             met: result.met,
             rate,
             achieved_per_s,
-            asked_per_s: result.asked_per_s,
+            requested_per_s: result.requested_per_s,
             iterations,
             classes: classes(&total, &succeeded, &recorded),
             connect: Times::known(&total.connect),
             tls: Times::known(&total.tls),
-            message: Times::of(&total.message, &Censored::of_messages(&total), Spoiled::default()),
+            message: Times::of(&total.message, &Censored::of_messages(&total), UnreliableMarks::default()),
             message_gap: Times::known(&total.message_gap),
             bars: histogram(recorded.succeeded.of(Measure::Response)),
             scenarios,
             each,
             closes: closes(&total),
-            heard: heard(&total, &tally),
+            server_texts: server_texts(&total, &tally),
             judged,
             verdict: result.verdict,
             probes: result.probes,
-            behind: Behind::of(&recorded.succeeded),
-            hidden: result.asked_per_s.is_none().then(|| Hidden::of(&total, &recorded.succeeded, &plan)).flatten(),
-            stalled: Stalled::of(&total, &result.shards),
+            behind: QueueingDelay::of(&recorded.succeeded),
+            hidden: result
+                .requested_per_s
+                .is_none()
+                .then(|| CoordinatedOmission::of(&total, &recorded.succeeded, &plan))
+                .flatten(),
+            stalled: StallImpact::of(&total, &result.shards),
             notes: with_more(notes, &plan, &tally, &recorded.succeeded),
             changes,
-            muster: result.muster,
+            workers_summary: result.workers_summary,
             threads: result.threads,
             shards: result.shards,
             cpu_ns: total.cpu_ns,
@@ -328,7 +332,7 @@ impl Run {
     /// All scenarios as if they were one.
     pub fn whole(&self) -> ScenarioRun {
         let (tally, rate, held_by) = (self.tally.clone(), self.rate, None);
-        ScenarioRun { tally, rate, achieved_per_s: self.achieved_per_s, asked_per_s: self.asked_per_s, held_by }
+        ScenarioRun { tally, rate, achieved_per_s: self.achieved_per_s, requested_per_s: self.requested_per_s, held_by }
     }
 
     /// The users of a closed load, or the most connections of an open one.
@@ -361,8 +365,8 @@ impl Run {
     }
 
     /// What servers said of a status of gRPC, or with a code of a close.
-    pub fn heard(&self, number: u16) -> Option<&str> {
-        self.heard.iter().find(|(known, _)| *known == number).map(|(_, text)| &**text)
+    pub fn server_text(&self, number: u16) -> Option<&str> {
+        self.server_texts.iter().find(|(known, _)| *known == number).map(|(_, text)| &**text)
     }
 }
 
@@ -383,9 +387,9 @@ fn succeeded(total: &Snapshot, times: &Timings) -> MeasureTimes {
     MeasureTimes::of_each(|measure| {
         let is_open_ended = matches!(measure, Measure::Response | Measure::Service);
         let all = Censored::of(total, measure);
-        let spoiled = Spoiled::of(total, times, all.count(), measure);
+        let unreliable = UnreliableMarks::of(total, times, all.count(), measure);
         let censored = if is_open_ended { all } else { Censored::default() };
-        Times::of(times.of(measure), &censored, spoiled)
+        Times::of(times.of(measure), &censored, unreliable)
     })
 }
 
@@ -407,14 +411,14 @@ fn classes(total: &Snapshot, succeeded: &MeasureTimes, recorded: &Recorded) -> V
 fn closes(total: &Snapshot) -> Vec<Close> {
     let one = |(&code, &count): (&u16, &u64)| Close {
         code: (code != CLOSE_WITHOUT_CODE).then_some(code),
-        reason: total.heard(usize::from(code)).filter(|reason| !reason.is_empty()).map(str::to_owned),
+        reason: total.server_text(usize::from(code)).filter(|reason| !reason.is_empty()).map(str::to_owned),
         count,
     };
     total.counts.closes.iter().map(one).collect()
 }
 
 /// What servers said: of each status of gRPC, of each code with which they closed.
-fn heard(total: &Snapshot, tally: &Tally) -> Vec<(u16, String)> {
+fn server_texts(total: &Snapshot, tally: &Tally) -> Vec<(u16, String)> {
     let statuses = 0..GRPC_STATUSES.len() as u16;
     let codes = total.counts.closes.keys().copied();
     let failed = tally.failures.iter().filter_map(|each| match each.failure {
@@ -424,7 +428,7 @@ fn heard(total: &Snapshot, tally: &Tally) -> Vec<(u16, String)> {
     let mut numbers: Vec<u16> = statuses.chain(codes).chain(failed).collect();
     numbers.sort_unstable();
     numbers.dedup();
-    let said = |number: u16| Some((number, total.heard(usize::from(number))?.to_owned()));
+    let said = |number: u16| Some((number, total.server_text(usize::from(number))?.to_owned()));
     numbers.into_iter().filter_map(said).collect()
 }
 
@@ -445,7 +449,7 @@ impl Recorded {
     }
 }
 
-impl Behind {
+impl QueueingDelay {
     fn of(succeeded: &Timings) -> Option<Self> {
         let p99 = |measure| succeeded.of(measure).quantile(0.99).unwrap_or(0);
         let (response, service) = (p99(Measure::Response), p99(Measure::Service));

@@ -1,6 +1,6 @@
 //! What stalls made of the times: those of the target, which a closed load hides, and our own.
 
-use engine::ShardUse;
+use engine::ThreadUsage;
 use metrics::{Measure, Snapshot, Timings};
 use plan::Plan;
 
@@ -10,7 +10,7 @@ const STALL_MIN_NS: u64 = 100_000_000;
 
 /// What a closed load never started, because its users waited for one that was slow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hidden {
+pub struct CoordinatedOmission {
     /// The slowest answer.
     pub slowest_ns: u64,
     /// Requests that would have met it, at most.
@@ -19,14 +19,14 @@ pub struct Hidden {
 
 /// Stalls of our own that are in the times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stalled {
+pub struct StallImpact {
     /// Exchanges that contain one.
     pub covered: u64,
     /// How long the thread that stood still longest did so.
     pub stalled_ns: u64,
 }
 
-impl Hidden {
+impl CoordinatedOmission {
     /// A closed load starts nothing while it waits.
     pub(crate) fn of(total: &Snapshot, succeeded: &Timings, plan: &Plan) -> Option<Self> {
         let users: u64 = plan.scenarios.iter().map(plan::Scenario::users).sum();
@@ -38,9 +38,9 @@ impl Hidden {
     }
 }
 
-impl Stalled {
-    pub(crate) fn of(total: &Snapshot, shards: &[ShardUse]) -> Option<Self> {
-        let covered = total.counts.covered_responses().max(total.covered_count());
+impl StallImpact {
+    pub(crate) fn of(total: &Snapshot, shards: &[ThreadUsage]) -> Option<Self> {
+        let covered = total.counts.stall_affected_responses().max(total.covered_count());
         let stalled_ns = shards.iter().map(|spent| spent.stalled_ns).max().unwrap_or(0);
         (covered > 0).then_some(Self { covered, stalled_ns })
     }

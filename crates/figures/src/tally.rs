@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 
-use metrics::{Blamed, Counters, Counts, Failure, Snapshot};
+use metrics::{Counters, Counts, Failure, FailuresByHost, Snapshot};
 
 /// A failure, how often it was met, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub struct FailureCount {
 
 impl FailureCount {
     /// All that there were, each with its places.
-    pub(crate) fn all(counts: &Counts, blamed: &Blamed) -> Vec<Self> {
+    pub(crate) fn all(counts: &Counts, blamed: &FailuresByHost) -> Vec<Self> {
         let one = |(failure, count)| {
             let places = blamed.places(failure).into_iter().map(|(place, _)| place.to_owned()).collect();
             Self { failure, count, places }

@@ -4,7 +4,7 @@ use metrics::{Censored, Class, Distribution, Failure, Measure, Outcome, SERIES_M
 use pacing::Nanos;
 use plan::{Flags, Plan, Step, Transaction};
 
-use crate::times::Spoiled;
+use crate::times::UnreliableMarks;
 use crate::{At, Charts, Interval, Quantile, Spread, Times, histogram};
 
 fn seen(successes: u64, failures: &[(Failure, u64)]) -> Snapshot {
@@ -22,7 +22,7 @@ fn seen(successes: u64, failures: &[(Failure, u64)]) -> Snapshot {
 
 /// The percentiles that views show of response times.
 fn percentiles_of(times: &Distribution, seen: &Snapshot) -> Vec<(&'static str, At)> {
-    let times = Times::of(times, &Censored::of(seen, Measure::Response), Spoiled::default());
+    let times = Times::of(times, &Censored::of(seen, Measure::Response), UnreliableMarks::default());
     times.named().filter_map(|(quantile, at)| Some((quantile.name(), at?))).collect()
 }
 
@@ -39,29 +39,29 @@ fn timeouts_hide_the_percentiles_above_them() {
 /// Whoever asked for 20 requests has done 20 of them, however many redirects each of them had.
 #[test]
 fn redirects_are_none_of_what_was_planned() {
-    for (asked, each) in [(20, 0), (20, 1), (1, 50), (7, 3), (0, 0)] {
-        let mut seen = seen(asked * (each + 1), &[]);
-        seen.counts[metrics::Counter::Started] = asked * (each + 1);
-        seen.counts[metrics::Counter::Redirects] = asked * each;
+    for (requested, each) in [(20, 0), (20, 1), (1, 50), (7, 3), (0, 0)] {
+        let mut seen = seen(requested * (each + 1), &[]);
+        seen.counts[metrics::Counter::Started] = requested * (each + 1);
+        seen.counts[metrics::Counter::Redirects] = requested * each;
         let tally = crate::Tally::of(&seen);
-        assert_eq!((tally.planned_starts(), tally.planned_finished()), (asked, asked));
+        assert_eq!((tally.planned_starts(), tally.planned_finished()), (requested, requested));
     }
 }
 
 proptest::proptest! {
     /// Whatever was given up: the known times are those that would be there without it.
     #[test]
-    fn what_was_given_up_is_in_no_known_time(
+    fn what_was_incomplete_is_in_no_known_time(
         values in proptest::collection::vec(1u64..10_000_000_000, 0..60),
-        given_up in proptest::collection::vec(1u64..10_000_000_000, 0..20),
+        incomplete in proptest::collection::vec(1u64..10_000_000_000, 0..20),
     ) {
         let [mut times, mut waited] = [(); 2].map(|()| Distribution::default());
         values.iter().for_each(|&value| times.record(value));
-        given_up.iter().for_each(|&value| waited.record(value));
-        let (alone, both) = (Times::known(&times), Times::of(&times, &Censored::of_times(&waited, &times), Spoiled::default()));
+        incomplete.iter().for_each(|&value| waited.record(value));
+        let (alone, both) = (Times::known(&times), Times::of(&times, &Censored::of_times(&waited, &times), UnreliableMarks::default()));
         proptest::prop_assert_eq!(both.known, alone.percentiles);
         proptest::prop_assert_eq!((both.count, both.min_ns, both.mean_ns), (alone.count, alone.min_ns, alone.mean_ns));
-        proptest::prop_assert_eq!(both.given_up, given_up.len() as u64);
+        proptest::prop_assert_eq!(both.incomplete, incomplete.len() as u64);
         let max = both.known[Quantile::Max as usize].map(|at| at.ns);
         proptest::prop_assert_eq!(max, values.iter().max().copied());
         proptest::prop_assert!(both.mean_ns <= max.map(|max| max as f64));
@@ -102,7 +102,7 @@ fn plan(steps: usize) -> Plan {
 }
 
 /// An interval of a second, told first or again.
-fn told<'a>(seen: &'a Snapshot, added: &'a Snapshot, total: &'a Snapshot, is_again: bool) -> engine::Interval<'a> {
+fn reported<'a>(seen: &'a Snapshot, added: &'a Snapshot, total: &'a Snapshot, is_again: bool) -> engine::Interval<'a> {
     let (from, to) = (Nanos::from_millis(1_000), Nanos::from_millis(2_000));
     let paused = Nanos::ZERO;
     let scenarios = vec![engine::ScenarioInterval { paused, seen, added, total }];
@@ -130,13 +130,13 @@ fn mixed(steps: u32) -> Snapshot {
 fn an_interval_is_what_the_snapshots_say() {
     for steps in [1, 2, 3, 17] {
         let (seen, total, plan) = (mixed(steps), mixed(steps), plan(steps as usize));
-        let interval = Interval::of(&told(&seen, &seen, &total, false), &plan);
+        let interval = Interval::of(&reported(&seen, &seen, &total, false), &plan);
         let succeeded = seen.class(Class::Succeeded);
         let censored = Censored::of(&seen, Measure::Response);
-        let expect = Times::of(succeeded.of(Measure::Response), &censored, Spoiled::default());
+        let expect = Times::of(succeeded.of(Measure::Response), &censored, UnreliableMarks::default());
         assert_eq!(interval.response, expect, "{steps}");
         // A timeout of each step, what did not end, and what was dropped.
-        assert_eq!(interval.response.given_up, u64::from(steps) + 2);
+        assert_eq!(interval.response.incomplete, u64::from(steps) + 2);
         let classes: Vec<(Class, u64)> = interval.others.iter().map(|(class, times)| (*class, times.count)).collect();
         assert_eq!(classes, [(Class::FailedAnswered, u64::from(steps)), (Class::TimedOut, u64::from(steps))]);
         assert_eq!(interval.whole, Spread::of(total.all().of(Measure::Response)), "{steps}");
@@ -150,7 +150,7 @@ fn an_interval_is_what_the_snapshots_say() {
             let censored = Censored::of_series(&seen, SeriesId::step(step as u32), Measure::Response);
             let times =
                 seen.timings(SeriesId::step(step as u32), Class::Succeeded).expect("times").of(Measure::Response);
-            assert_eq!(part.response, Times::of(times, &censored, Spoiled::default()));
+            assert_eq!(part.response, Times::of(times, &censored, UnreliableMarks::default()));
         }
     }
 }
@@ -158,15 +158,15 @@ fn an_interval_is_what_the_snapshots_say() {
 #[test]
 fn what_came_late_is_what_is_added() {
     let (seen, added, total) = (mixed(3), mixed(1), mixed(3));
-    let first = Interval::of(&told(&seen, &seen, &total, false), &plan(3));
+    let first = Interval::of(&reported(&seen, &seen, &total, false), &plan(3));
     assert_eq!((first.added.response.count(), first.added.service.count()), (12, 12));
     assert!(!first.added.is_empty);
-    let again = Interval::of(&told(&seen, &added, &total, true), &plan(3));
+    let again = Interval::of(&reported(&seen, &added, &total, true), &plan(3));
     assert_eq!((again.added.response.count(), again.added.service.count()), (3, 3));
     assert_eq!(again.added.failures_of(Failure::Timeout), 1);
     assert_eq!(again.response, first.response);
     let nothing = Snapshot::default();
-    let again = Interval::of(&told(&seen, &nothing, &total, true), &plan(3));
+    let again = Interval::of(&reported(&seen, &nothing, &total, true), &plan(3));
     assert!(again.added.is_empty && again.added.response.count() == 0);
 }
 
@@ -174,8 +174,9 @@ fn what_came_late_is_what_is_added() {
 fn a_pause_is_in_no_rate() {
     let (seen, plan) = (mixed(1), plan(1));
     for (paused_ms, factor) in [(0, 1.0), (500, 2.0), (900, 10.0), (1_000, 0.0)] {
-        let told = engine::Interval { paused: Nanos::from_millis(paused_ms), ..told(&seen, &seen, &seen, false) };
-        let interval = Interval::of(&told, &plan);
+        let reported =
+            engine::Interval { paused: Nanos::from_millis(paused_ms), ..reported(&seen, &seen, &seen, false) };
+        let interval = Interval::of(&reported, &plan);
         assert_eq!(interval.requests_per_s, 5.0 * factor, "{paused_ms}");
         assert!((interval.working_s() - (1.0 - paused_ms as f64 / 1e3)).abs() < 1e-9);
     }
@@ -184,7 +185,7 @@ fn a_pause_is_in_no_rate() {
 #[test]
 fn more_steps_than_have_series_share_the_last() {
     let steps = SERIES_MAX as usize + 5;
-    let interval = Interval::of(&told(&mixed(2), &mixed(2), &mixed(2), false), &plan(steps));
+    let interval = Interval::of(&reported(&mixed(2), &mixed(2), &mixed(2), false), &plan(steps));
     let parts = &interval.scenarios[0].steps;
     assert_eq!(parts.len(), SERIES_MAX as usize);
     assert_eq!(parts[0].name, "step 0");
@@ -195,9 +196,9 @@ fn more_steps_than_have_series_share_the_last() {
 
 /// Transactions stand beside the steps, and are in none of their sums.
 #[test]
-fn transactions_are_told_beside_the_steps() {
+fn transactions_are_reported_beside_the_steps() {
     let mut seen = mixed(2);
-    let whole = Interval::of(&told(&seen, &seen, &seen, false), &plan(2));
+    let whole = Interval::of(&reported(&seen, &seen, &seen, false), &plan(2));
     for (number, times) in [(0, 40), (2, 7)] {
         let series = SeriesId::transaction(number);
         (1..=times).for_each(|time| seen.record(series, Class::Succeeded, time * 10_000_000));
@@ -210,7 +211,7 @@ fn transactions_are_told_beside_the_steps() {
     let mut plan = plan(2);
     let name = |name: &str| Transaction { name: name.to_owned(), has_pauses: false };
     plan.scenarios[0].program.transactions = ["log in", "look", "buy"].map(name).into();
-    let interval = Interval::of(&told(&seen, &seen, &seen, false), &plan);
+    let interval = Interval::of(&reported(&seen, &seen, &seen, false), &plan);
     let [scenario] = &interval.scenarios[..] else { panic!("one scenario") };
     assert_eq!((&interval.response, &interval.whole, interval.requests_per_s), (&whole.response, &whole.whole, 11.0));
     assert_eq!((&scenario.steps, scenario.finished), (&whole.scenarios[0].steps, 11));
@@ -218,7 +219,7 @@ fn transactions_are_told_beside_the_steps() {
     assert_eq!((&*log_in.name, log_in.finished, log_in.failed, log_in.unfinished), ("log in", 42, 2, 1));
     assert_eq!(log_in.failures, [(Failure::Timeout, 1), (Failure::Status, 1)]);
     // What timed out and what did not end would have taken longer, nobody knows how much.
-    assert_eq!((log_in.response.count, log_in.response.given_up), (40, 2));
+    assert_eq!((log_in.response.count, log_in.response.incomplete), (40, 2));
     assert_eq!((&*look.name, look.finished, look.response.clone()), ("look", 0, Times::default()));
     assert_eq!((&*buy.name, buy.finished, buy.response.count), ("buy", 9, 7));
     // A step says why it failed, too.
@@ -243,10 +244,10 @@ fn scenarios_know_their_own_series() {
     second.record(SeriesId::transaction(2), Class::Succeeded, 1);
     let mut all = first.clone();
     all.merge(&second);
-    let mut told = told(&all, &all, &all, false);
+    let mut reported = reported(&all, &all, &all, false);
     let part = |seen| engine::ScenarioInterval { paused: Nanos::ZERO, seen, added: seen, total: seen };
-    told.scenarios = vec![part(&first), part(&second)];
-    let interval = Interval::of(&told, &plan);
+    reported.scenarios = vec![part(&first), part(&second)];
+    let interval = Interval::of(&reported, &plan);
     let finished = |parts: &[crate::StepPart]| parts.iter().map(|part| part.finished).collect::<Vec<_>>();
     let [first, second] = &interval.scenarios[..] else { panic!("two scenarios") };
     assert_eq!((finished(&first.steps), finished(&first.transactions)), (vec![0, 1], vec![1]));
@@ -273,9 +274,9 @@ fn thresholds_of_parts_are_judged_so_far() {
     second.gauges.in_flight.response.record(5_000_000_000);
     let mut all = first.clone();
     all.merge(&second);
-    let mut told = told(&all, &all, &all, false);
+    let mut reported = reported(&all, &all, &all, false);
     let part = |seen| engine::ScenarioInterval { paused: Nanos::ZERO, seen, added: seen, total: seen };
-    told.scenarios = vec![part(&first), part(&second)];
+    reported.scenarios = vec![part(&first), part(&second)];
     let cases = [
         ("done >= 15", 15.0, true),
         ("done(watcher) >= 12", 12.0, true),
@@ -288,7 +289,7 @@ fn thresholds_of_parts_are_judged_so_far() {
         ("max(response_time, step 1) < 1s", 1e7, true),
     ];
     let thresholds = cases.map(|(text, ..)| metrics::Threshold::parse_of_part(text).expect(text));
-    let judged = crate::Judged::so_far(&thresholds, &plan, &told);
+    let judged = crate::ThresholdResult::so_far(&thresholds, &plan, &reported);
     assert_eq!(judged.len(), cases.len());
     for (judged, (text, value, holds)) in judged.iter().zip(cases) {
         let seen = judged.judgement.value.expect("a value");
@@ -296,9 +297,9 @@ fn thresholds_of_parts_are_judged_so_far() {
     }
     // What comes before the first scenario begins is in no rate.
     let rate = [metrics::Threshold::parse("rate > 1/s").expect("a threshold")];
-    let seen = |plan: &Plan| crate::Judged::so_far(&rate, plan, &told)[0].judgement.value.expect("a rate");
+    let seen = |plan: &Plan| crate::ThresholdResult::so_far(&rate, plan, &reported)[0].judgement.value.expect("a rate");
     let whole = seen(&plan);
-    plan.scenarios.iter_mut().for_each(|scenario| scenario.begin = told.to.as_duration() / 2);
+    plan.scenarios.iter_mut().for_each(|scenario| scenario.begin = reported.to.as_duration() / 2);
     assert_eq!(seen(&plan), 2.0 * whole);
 }
 
@@ -320,7 +321,7 @@ proptest::proptest! {
 
 /// What asks for iterations, or for a part of the load, is no line beside the requests of all.
 #[test]
-fn charts_show_what_was_asked_where_each_start_is_a_request() {
+fn charts_show_what_was_requested_where_each_start_is_a_request() {
     let of = |rate: Option<&str>| {
         let flags = Flags {
             url: Some("http://127.0.0.1:8080/x".to_owned()),

@@ -56,7 +56,7 @@ pub struct At {
     /// It may be more.
     pub at_least: bool,
     /// Stalls of our own may have made it.
-    pub is_spoiled: bool,
+    pub is_unreliable: bool,
 }
 
 /// What is known of the times of one kind.
@@ -65,7 +65,7 @@ pub struct Times {
     /// How many are known.
     pub count: u64,
     /// How many are only known to be at least what they had when they were given up.
-    pub given_up: u64,
+    pub incomplete: u64,
     /// The least of those that are known.
     pub min_ns: Option<u64>,
     /// The mean of those that are known.
@@ -73,9 +73,9 @@ pub struct Times {
     /// Their standard deviation.
     pub stdev_ns: Option<f64>,
     /// The least, with those that were given up as long as they waited.
-    pub least_min_ns: Option<u64>,
+    pub min_lower_bound_ns: Option<u64>,
     /// The mean, reckoned so.
-    pub least_mean_ns: Option<f64>,
+    pub mean_lower_bound_ns: Option<f64>,
     /// In the order of [`Quantile::ALL`], with those that were given up as long as they waited.
     pub percentiles: [Option<At>; 6],
     /// The same of those alone that are known.
@@ -85,29 +85,29 @@ pub struct Times {
 impl Times {
     /// Times of which none was given up.
     pub fn known(times: &Distribution) -> Self {
-        Self::of(times, &Censored::default(), Spoiled::default())
+        Self::of(times, &Censored::default(), UnreliableMarks::default())
     }
 
     /// Times of which some were given up, or contain stalls of our own.
-    pub fn of(times: &Distribution, censored: &Censored, spoiled: Spoiled) -> Self {
+    pub fn of(times: &Distribution, censored: &Censored, unreliable: UnreliableMarks) -> Self {
         let at = |quantile: Quantile| {
             let Percentile { ns, at_least, .. } = censored.percentile(times, quantile.share())?;
-            Some(At { ns, at_least, is_spoiled: spoiled.is(quantile.share()) })
+            Some(At { ns, at_least, is_unreliable: unreliable.is(quantile.share()) })
         };
         let percentiles = Quantile::ALL.map(at);
-        let spoiled = Spoiled { of: times.count(), ..spoiled };
+        let unreliable = UnreliableMarks { of: times.count(), ..unreliable };
         let at_known = |quantile: Quantile| {
             let ns = if quantile == Quantile::Max { times.max() } else { times.quantile(quantile.share()) }?;
-            Some(At { ns, at_least: false, is_spoiled: spoiled.is(quantile.share()) })
+            Some(At { ns, at_least: false, is_unreliable: unreliable.is(quantile.share()) })
         };
         Self {
             count: times.count(),
-            given_up: censored.count(),
+            incomplete: censored.count(),
             min_ns: times.min(),
             mean_ns: times.mean(),
             stdev_ns: times.stdev(),
-            least_min_ns: censored.min(times),
-            least_mean_ns: censored.mean(times),
+            min_lower_bound_ns: censored.min(times),
+            mean_lower_bound_ns: censored.mean(times),
             known: if censored.count() == 0 { percentiles } else { Quantile::ALL.map(at_known) },
             percentiles,
         }
@@ -168,22 +168,22 @@ impl ClassTimes {
 
 /// Which percentiles contain more of our own stalls than they may.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Spoiled {
+pub struct UnreliableMarks {
     covered: u64,
     of: u64,
 }
 
-impl Spoiled {
+impl UnreliableMarks {
     /// Of what succeeded, and of what was given up.
-    pub(crate) fn of(seen: &Snapshot, succeeded: &Timings, given_up: u64, measure: Measure) -> Self {
+    pub(crate) fn of(seen: &Snapshot, succeeded: &Timings, incomplete: u64, measure: Measure) -> Self {
         let covered = match measure {
-            Measure::Response => seen.counts.covered_responses(),
+            Measure::Response => seen.counts.stall_affected_responses(),
             Measure::Service => seen.covered_count(),
             // It begins with the service time, and whoever reads it late reads both late.
             Measure::FirstByte => seen.covered_count(),
             Measure::Wait | Measure::Lateness => return Self::default(),
         };
-        Self { covered, of: succeeded.of(measure).count() + given_up }
+        Self { covered, of: succeeded.of(measure).count() + incomplete }
     }
 
     /// More exchanges lived through a stall than there are above this quantile.

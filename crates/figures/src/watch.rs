@@ -225,9 +225,9 @@ impl Watch {
 
     /// What there is to say about an interval, and was not said before.
     pub fn interval(&mut self, interval: &Interval, kernel: &Kernel) -> Vec<Note> {
-        let told = self.noted.len();
+        let reported = self.noted.len();
         self.look(interval, kernel);
-        self.noted[told..].iter().map(|kind| self.note(*kind, kernel)).collect()
+        self.noted[reported..].iter().map(|kind| self.note(*kind, kernel)).collect()
     }
 
     /// All that was said, with the figures of the whole run.

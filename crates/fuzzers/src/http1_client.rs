@@ -1,4 +1,4 @@
-use wire::http1::{Answer, Client, HeadMemory, RequestKind};
+use wire::http1::{Client, HeadMemory, RequestKind, Response};
 
 /// Any answer, cut anywhere: no panic, and the same outcome as in one piece.
 pub fn http1_client(input: &[u8]) {
@@ -29,12 +29,12 @@ fn outcome(kind: RequestKind, pieces: &[&[u8]], memory: &mut HeadMemory) -> (Vec
                     words.push(format!("{error:?}"));
                     return (words, body);
                 }
-                Ok((taken, answer)) => {
+                Ok((taken, response)) => {
                     rest = &rest[taken..];
-                    match answer {
-                        Answer::NeedMore => break,
-                        Answer::Body(bytes) => body.extend_from_slice(bytes),
-                        Answer::End => {
+                    match response {
+                        Response::NeedMore => break,
+                        Response::Body(bytes) => body.extend_from_slice(bytes),
+                        Response::End => {
                             words.push("end".to_owned());
                             return (words, body);
                         }

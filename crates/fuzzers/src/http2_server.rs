@@ -48,7 +48,7 @@ fn outcome(pieces: &[&[u8]]) -> (Vec<String>, usize) {
             };
             if is_last {
                 words.push(format!("{stream} answered"));
-                server.answer(stream, 200, std::iter::empty(), false, &mut out);
+                server.response(stream, 200, std::iter::empty(), false, &mut out);
                 let count = server.room(stream).min(100);
                 server.data(stream, &[b'y'; 100][..count], true, &mut out);
             }

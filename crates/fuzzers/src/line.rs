@@ -1,9 +1,10 @@
 use std::sync::Arc;
 
-use wire::http1::RequestKind;
-use wire::line::{
-    ALONE, AnyLine, Ask, Awaited, Head, Http1, Line, Mask, Offer, Parked, Said, Scratch, Tcp, WebSocket, What,
+use wire::connection::{
+    ALONE, AnyConnection, ConnectionEvent, ExchangeStart, Head, Http1, IdleState, Mask, Offer, Payload,
+    ProtocolConnection, ResponseKind, Scratch, Tcp, WebSocket,
 };
+use wire::http1::RequestKind;
 use wire::tcp::{Delimiter, Framing};
 
 const MASK: Mask = [1, 2, 3, 4];
@@ -19,7 +20,7 @@ pub fn line(input: &[u8]) {
     assert_eq!(said(*kind, &each, true), whole);
 }
 
-fn line_of(kind: u8, parked: Option<Parked>) -> AnyLine {
+fn line_of(kind: u8, parked: Option<IdleState>) -> AnyConnection {
     let offer = || {
         Arc::new(Offer {
             host: "a".to_owned(),
@@ -32,20 +33,20 @@ fn line_of(kind: u8, parked: Option<Parked>) -> AnyLine {
         })
     };
     match (kind % 4, parked) {
-        (0, None) => AnyLine::WebSocket(Box::new(WebSocket::new(offer(), [0; 16]))),
-        (0 | 1, parked) => AnyLine::WebSocket(Box::new(WebSocket::unparked(offer(), parked.unwrap_or_default()))),
+        (0, None) => AnyConnection::WebSocket(Box::new(WebSocket::new(offer(), [0; 16]))),
+        (0 | 1, parked) => AnyConnection::WebSocket(Box::new(WebSocket::unparked(offer(), parked.unwrap_or_default()))),
         (2, _) => {
             let framing = Delimiter::new(&[kind, 0]).map_or(Framing::Bytes(3), Framing::Until);
-            AnyLine::Tcp(Tcp::new(Some(Arc::new(framing))))
+            AnyConnection::Tcp(Tcp::new(Some(Arc::new(framing))))
         }
         (_, None) => {
             let mut line = Http1::default();
             let kind = if kind < 128 { RequestKind::Other } else { RequestKind::Head };
-            let ask = Ask { what: What::Template, answer: Awaited::Answer(kind) };
+            let ask = ExchangeStart { what: Payload::Template, response: ResponseKind::Response(kind) };
             line.begin(ALONE, ask, MASK, &mut Vec::new());
-            AnyLine::Http1(line)
+            AnyConnection::Http1(line)
         }
-        (_, Some(_)) => AnyLine::Http1(Http1::default()),
+        (_, Some(_)) => AnyConnection::Http1(Http1::default()),
     }
 }
 
@@ -65,16 +66,16 @@ fn said(kind: u8, pieces: &[&[u8]], parks: bool) -> (Vec<String>, Vec<u8>) {
                 Ok((taken, said)) => {
                     from += taken;
                     match said {
-                        Said::NeedMore => break,
-                        Said::Nothing => {}
-                        Said::Body { bytes, is_last, .. } => {
+                        ConnectionEvent::NeedMore => break,
+                        ConnectionEvent::Nothing => {}
+                        ConnectionEvent::Body { bytes, is_last, .. } => {
                             body.extend_from_slice(bytes);
                             if is_last {
                                 words.push(format!("{:?}", std::mem::take(&mut body)));
                             }
                         }
-                        Said::End { .. } => words.push(format!("{:?}", std::mem::take(&mut body))),
-                        Said::Head { head: Head::Http1(head), .. } => words.push(format!("{head:?}")),
+                        ConnectionEvent::End { .. } => words.push(format!("{:?}", std::mem::take(&mut body))),
+                        ConnectionEvent::Head { head: Head::Http1(head), .. } => words.push(format!("{head:?}")),
                         other => words.push(format!("{other:?}")),
                     }
                 }

@@ -2,7 +2,7 @@ use std::io::{Error, ErrorKind};
 use std::path::Path;
 
 use plan::{Carried, Plan, Scenario, Scope, Value};
-use scenario::{Files, Lowering, MISTAKES_MAX, Mistakes, Opened, Outside};
+use scenario::{Diagnostics, Files, Lowering, MISTAKES_MAX, Opened, Outside};
 
 /// Any text as a scenario file: it is right, or each mistake has a place in it and something to say; and so it is made a plan of.
 pub fn scenario(input: &[u8]) {
@@ -32,7 +32,7 @@ impl Files for Data {
     }
 }
 
-fn check(mistakes: &Mistakes) {
+fn check(mistakes: &Diagnostics) {
     assert!((1..=MISTAKES_MAX).contains(&mistakes.all.len()));
     for mistake in &mistakes.all {
         assert!(mistake.at.start <= mistake.at.end && mistake.at.start <= mistakes.source.text.len());
@@ -43,7 +43,7 @@ fn check(mistakes: &Mistakes) {
 }
 
 /// The plans of a file, as a run without expressions and without an environment makes them.
-fn lower(opened: &Opened) -> Result<Vec<Plan>, Mistakes> {
+fn lower(opened: &Opened) -> Result<Vec<Plan>, Diagnostics> {
     let outside = Outside {
         environment: &|_| None,
         interpreters: None,

@@ -1,4 +1,4 @@
-use plan::{Answered, Take, TakeFrom, Which};
+use plan::{Answered, Extract, ExtractFrom, Which};
 
 /// Any take from any answer: a value that is JSON again, or a reason.
 pub fn take(input: &[u8]) {
@@ -6,16 +6,16 @@ pub fn take(input: &[u8]) {
     let mut parts = Parts(rest);
     let (text, field, body) = (parts.text(), parts.bytes(), parts.0);
     let from = match kind % 6 {
-        0 => TakeFrom::Json(text.to_owned()),
-        1 => TakeFrom::Regex(text.to_owned()),
-        2 => TakeFrom::Header(text.to_owned()),
-        3 => TakeFrom::Cookie(text.to_owned()),
-        4 => TakeFrom::Status,
-        _ => TakeFrom::Body,
+        0 => ExtractFrom::Json(text.to_owned()),
+        1 => ExtractFrom::Regex(text.to_owned()),
+        2 => ExtractFrom::Header(text.to_owned()),
+        3 => ExtractFrom::Cookie(text.to_owned()),
+        4 => ExtractFrom::Status,
+        _ => ExtractFrom::Body,
     };
     let which =
         [Which::First, Which::Last, Which::All, Which::Random, Which::Nth((*which).into())][usize::from(which % 5)];
-    let take = match Take::new(&from, which) {
+    let take = match Extract::new(&from, which) {
         Ok(take) => take,
         Err(error) => return assert!(!error.to_string().is_empty()),
     };

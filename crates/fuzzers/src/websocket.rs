@@ -1,5 +1,5 @@
 use wire::websocket::{
-    Deflate, Event, Fault, Heard, Machine, Role, Scratch, Session, Terms, read_answer, read_request,
+    Deflate, Event, Fault, Machine, Role, Scratch, Session, SessionEvent, Terms, read_request, read_response,
 };
 
 const MESSAGE_BYTES_MAX: u64 = 1 << 16;
@@ -17,29 +17,29 @@ pub fn websocket(input: &[u8]) {
     let role = if first & 1 == 0 { Role::Server } else { Role::Client };
     let talk = converse(role, &[bytes]);
     assert!(talk == converse(role, &[front, back]) && talk == converse(role, &each));
-    let _ = (read_request(bytes), read_answer(bytes, "dGhlIHNhbXBsZSBub25jZQ==", &[], true));
+    let _ = (read_request(bytes), read_response(bytes, "dGhlIHNhbXBsZSBub25jZQ==", &[], true));
 }
 
 /// What was heard, as text without the cuts.
 fn read(from: Role, may_compress: bool, pieces: &[&[u8]]) -> (Vec<u8>, Option<Fault>) {
     let mut machine = Machine::new(from, may_compress, MESSAGE_BYTES_MAX);
-    let mut heard = Vec::new();
+    let mut received = Vec::new();
     for piece in pieces {
         let mut bytes = piece.to_vec();
         let mut rest = &mut bytes[..];
         loop {
             let (taken, event) = match machine.handle(rest) {
                 Ok(handled) => handled,
-                Err(fault) => return (heard, Some(fault)),
+                Err(fault) => return (received, Some(fault)),
             };
             let is_done = event == Event::NeedMore;
             match event {
                 Event::NeedMore | Event::Nothing => {}
                 Event::Bytes(bytes) => {
                     assert!(!bytes.is_empty());
-                    heard.extend_from_slice(bytes);
+                    received.extend_from_slice(bytes);
                 }
-                other => heard.extend_from_slice(format!("{other:?}").as_bytes()),
+                other => received.extend_from_slice(format!("{other:?}").as_bytes()),
             }
             rest = &mut rest[taken..];
             if is_done {
@@ -48,7 +48,7 @@ fn read(from: Role, may_compress: bool, pieces: &[&[u8]]) -> (Vec<u8>, Option<Fa
             }
         }
     }
-    (heard, None)
+    (received, None)
 }
 
 /// The messages that a whole conversation gives, and what it answers.
@@ -57,21 +57,21 @@ fn converse(role: Role, pieces: &[&[u8]]) -> (Vec<u8>, Vec<u8>, Option<Fault>) {
     let deflate = Some(Deflate { window_bits: 15, keeps_context: role == Role::Client });
     let terms = Terms { role, deflate, message_bytes_max: MESSAGE_BYTES_MAX, kept_bytes_max: KEPT_BYTES_MAX };
     let (mut session, mut scratch) = (Session::new(terms), Scratch::default());
-    let (mut heard, mut out) = (Vec::new(), Vec::new());
+    let (mut received, mut out) = (Vec::new(), Vec::new());
     for piece in pieces {
         let mut bytes = piece.to_vec();
         let mut rest = &mut bytes[..];
         loop {
             let (taken, is_done) = match session.handle(rest, &mut scratch, None, &mut out) {
-                Err(fault) => return (heard, out, Some(fault)),
+                Err(fault) => return (received, out, Some(fault)),
                 Ok((taken, what)) => {
-                    if let Heard::Message { bytes, length, is_cut, .. } = &what {
+                    if let SessionEvent::Message { bytes, length, is_cut, .. } = &what {
                         assert!(*length <= MESSAGE_BYTES_MAX && *is_cut == (*length > KEPT_BYTES_MAX as u64));
                         assert!(bytes.len() as u64 == if *is_cut { 0 } else { *length });
-                        heard.extend_from_slice(bytes);
-                        heard.push(b'|');
+                        received.extend_from_slice(bytes);
+                        received.push(b'|');
                     }
-                    (taken, what == Heard::NeedMore)
+                    (taken, what == SessionEvent::NeedMore)
                 }
             };
             rest = &mut rest[taken..];
@@ -80,7 +80,7 @@ fn converse(role: Role, pieces: &[&[u8]]) -> (Vec<u8>, Vec<u8>, Option<Fault>) {
             }
         }
     }
-    (heard, out, None)
+    (received, out, None)
 }
 
 /// Of what is wrong in the end, some of the bytes before it may have been heard already.

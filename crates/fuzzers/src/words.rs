@@ -1,7 +1,7 @@
 use cluster::broker::Broker;
-use cluster::bus::{Heard, LEADER, STATE, Verb};
-use cluster::carried::{end_of_bytes, snapshots_of_bytes};
-use cluster::words::{Batch, Hello, State, read, written};
+use cluster::bus::{BusCommand, BusEvent, LEADER, STATE};
+use cluster::encoding::{end_of_bytes, snapshots_of_bytes};
+use cluster::protocol::{Batch, Hello, State, read, written};
 use cluster::{Leader, OnLoss, Setting, Worker};
 use pacing::Nanos;
 
@@ -17,27 +17,27 @@ pub fn words(input: &[u8]) {
             assert!(State::read(&seen).is_some());
         }
     }
-    if let Some(verb) = read::<Verb>(input) {
+    if let Some(verb) = read::<BusCommand>(input) {
         let mut broker = Broker::default();
         broker.join(1, []);
         broker.ask(1, verb);
-        while broker.next_heard().is_some() {}
+        while broker.next_received().is_some() {}
     }
-    cluster::ring::look_at(input);
+    cluster::journal::look_at(input);
     let (mut leader, mut worker) = (leader(), worker());
     for (number, key) in [LEADER, STATE].into_iter().enumerate() {
-        let heard = || Heard::Changed { key: key.to_owned(), revision: 1, value: input.into() };
+        let received = || BusEvent::Changed { key: key.to_owned(), revision: 1, value: input.into() };
         let now = Nanos::from_millis(1_000 * (number as u64 + 1));
-        leader.hear(heard(), now);
-        worker.hear(heard(), now);
+        leader.hear(received(), now);
+        worker.hear(received(), now);
     }
-    let ask = Heard::Message { subject: String::new(), payload: input.into(), answer_to: Some("1/1".to_owned()) };
+    let ask = BusEvent::Message { subject: String::new(), payload: input.into(), response_to: Some("1/1".to_owned()) };
     leader.hear(ask, Nanos::from_millis(3_000));
-    worker.hear(Heard::Answered { token: 1, answer: Ok(input.into()) }, Nanos::from_millis(3_000));
-    leader.hear(Heard::Entry { place: 1, payload: input.into() }, Nanos::from_millis(3_000));
-    if let Some(heard) = read::<Heard>(input) {
-        leader.hear(heard.clone(), Nanos::from_millis(4_000));
-        worker.hear(heard, Nanos::from_millis(4_000));
+    worker.hear(BusEvent::Answered { token: 1, response: Ok(input.into()) }, Nanos::from_millis(3_000));
+    leader.hear(BusEvent::Entry { place: 1, payload: input.into() }, Nanos::from_millis(3_000));
+    if let Some(received) = read::<BusEvent>(input) {
+        leader.hear(received.clone(), Nanos::from_millis(4_000));
+        worker.hear(received, Nanos::from_millis(4_000));
     }
     leader.tick(Nanos::from_millis(9_000));
     worker.tick(Nanos::from_millis(9_000));

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::compare::{is_hold, is_spoiled};
+use crate::compare::{is_hold, is_unreliable};
 
 /// Grows with every change that a reader could stumble over.
 pub const CARD_VERSION: u64 = 1;
@@ -25,7 +25,7 @@ pub struct Card {
     /// Who was the limit, by a stable name.
     pub limit: String,
     /// The figures are the generator's as much as the target's.
-    pub is_spoiled: bool,
+    pub is_unreliable: bool,
     /// All thresholds hold, or all connections were held; `None` without thresholds.
     pub is_met: Option<bool>,
     /// Somebody stopped it before its time.
@@ -56,7 +56,7 @@ impl Card {
             plan: [text("/about/plan"), text("/about/plan_zh")],
             command: text("/about/command"),
             wall_s: number("/wall_s").unwrap_or(0.0),
-            is_spoiled: is_spoiled(report),
+            is_unreliable: is_unreliable(report),
             ..Self::default()
         };
         if is_hold(report) {
@@ -100,7 +100,7 @@ impl Card {
             "command": self.command,
             "wall_s": self.wall_s,
             "limit": self.limit,
-            "is_spoiled": self.is_spoiled,
+            "is_unreliable": self.is_unreliable,
             "thresholds_met": self.is_met,
             "was_stopped": self.was_stopped,
             "held": self.held,
@@ -126,7 +126,7 @@ impl Card {
             command: text("command")?,
             wall_s: value["wall_s"].as_f64()?,
             limit: text("limit")?,
-            is_spoiled: value["is_spoiled"].as_bool()?,
+            is_unreliable: value["is_unreliable"].as_bool()?,
             is_met: value["thresholds_met"].as_bool(),
             was_stopped: value["was_stopped"].as_bool().unwrap_or(false),
             held: value["held"].as_u64(),

@@ -184,7 +184,7 @@ pub struct Comparison {
     /// Intervals that were compared, of each.
     pub intervals: [usize; 2],
     /// The figures of a run of one of them are the generator's as much as the target's.
-    pub is_spoiled: [bool; 2],
+    pub is_unreliable: [bool; 2],
     /// Both are of connections that were held.
     pub is_hold: bool,
     /// Their intervals are not equally long: percentiles of few requests are no percentiles of many.
@@ -229,7 +229,7 @@ pub fn compare(before: &[&Value], after: &[&Value]) -> Comparison {
         sides: both.map(Side::of),
         differences: FIGURES.into_iter().map(difference).collect(),
         intervals: [count(&intervals[0]), count(&intervals[1])],
-        is_spoiled: both.map(|side| side.iter().any(|report| is_spoiled(report))),
+        is_unreliable: both.map(|side| side.iter().any(|report| is_unreliable(report))),
         is_hold: is_held,
         is_uneven,
     }
@@ -245,7 +245,7 @@ impl Figure {
     /// and in other percentiles only where they are marked.
     fn is_stalled(self, report: &Value) -> bool {
         if !self.is_percentile() || is_hold(report) {
-            return is_spoiled(report);
+            return is_unreliable(report);
         }
         let is_limit = report["verdict"]["kind"].as_str().is_some_and(|kind| LIMITS_OF_OURS.contains(&kind));
         let name = self.key().and_then(|key| key.strip_suffix("_ns"));
@@ -298,8 +298,8 @@ fn usual_length(report: &Value) -> f64 {
 }
 
 /// The figures are the generator's as much as the target's.
-pub(crate) fn is_spoiled(report: &Value) -> bool {
-    let place = if is_hold(report) { "/is_spoiled" } else { "/verdict/is_spoiled" };
+pub(crate) fn is_unreliable(report: &Value) -> bool {
+    let place = if is_hold(report) { "/is_unreliable" } else { "/verdict/is_unreliable" };
     report.pointer(place) == Some(&Value::Bool(true))
 }
 

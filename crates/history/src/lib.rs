@@ -24,4 +24,4 @@ pub use card::{CARD_VERSION, Card};
 pub use compare::{Comparison, Difference, FIGURES, Figure, Side, compare, is_hold};
 pub use fail_if::{FailIf, FailIfError, Ruling};
 pub use folder::{Damage, HistoryError, Listed, RunFolder, Runs};
-pub use trend::{Change, changes};
+pub use trend::{Change, TREND_RUNS_MIN, changes};

@@ -4,6 +4,8 @@ use crate::statistics::beyond;
 
 /// Runs on either side of a change, at least.
 const SIDE_MIN: usize = 3;
+/// With fewer runs no change can be told.
+pub const TREND_RUNS_MIN: usize = 2 * SIDE_MIN;
 /// How unlikely a change must be that is none.
 const CHANCE_MAX: f64 = 0.001;
 /// What is smaller is nobody's concern.
@@ -29,7 +31,7 @@ pub fn changes(values: &[f64]) -> Vec<Change> {
 }
 
 fn look(values: &[f64], begin: usize, found: &mut Vec<Change>) {
-    if values.len() < 2 * SIDE_MIN {
+    if values.len() < TREND_RUNS_MIN {
         return;
     }
     let places = SIDE_MIN..=values.len() - SIDE_MIN;

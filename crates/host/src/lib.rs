@@ -30,7 +30,7 @@ pub use memory::{KernelMemory, Memory, PAGE_BYTES, kernel_memory, memory};
 pub use pipe::open_special;
 pub use sockets::{PortUse, is_own, listen_overflows, ports_to};
 pub use spent::{
-    CpuTime, MachineTime, Spent, machine_time, process_cpu_time, resident_bytes, spent_of, thread_cpu_ns,
+    CpuTime, MachineTime, ProcessUsage, machine_time, process_cpu_time, resident_bytes, spent_of, thread_cpu_ns,
     thread_run_delay_ns,
 };
 pub use terminal::terminal_size;

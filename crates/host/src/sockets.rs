@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn time_wait_is_told_apart() {
+    fn time_wait_is_reported_apart() {
         let remote = in_table("127.0.0.1:8080".parse().expect("an address"));
         let line = |state: &str| format!("  0: 0100007F:C001 {remote} {state} 00000000:00000000");
         let used = count(&remote, [line("01"), line("06"), line("06"), "garbage".to_owned()].into_iter());

@@ -99,7 +99,7 @@ pub fn resident_bytes() -> Option<u64> {
 
 /// What another process has spent until now, and has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Spent {
+pub struct ProcessUsage {
     /// CPU time, as coarse as the kernel's tick.
     pub cpu: Duration,
     /// Memory that is resident.
@@ -107,13 +107,13 @@ pub struct Spent {
 }
 
 /// The same of another process; `None` when there is none with this number.
-pub fn spent_of(pid: u32) -> Option<Spent> {
+pub fn spent_of(pid: u32) -> Option<ProcessUsage> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
     let field = |place: usize| fields.get(place)?.parse::<u64>().ok();
     let ticks = field(11)? + field(12)?;
     let cpu = Duration::from_secs_f64(ticks as f64 / rustix::param::clock_ticks_per_second() as f64);
-    Some(Spent { cpu, resident_bytes: field(21)? * rustix::param::page_size() as u64 })
+    Some(ProcessUsage { cpu, resident_bytes: field(21)? * rustix::param::page_size() as u64 })
 }
 
 fn read_clock(clock: ClockId) -> u64 {

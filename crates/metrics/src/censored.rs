@@ -30,13 +30,13 @@ pub struct Censored {
 impl Censored {
     /// Those that timed out, were dropped, did not end or were lost with a worker. A start that was dropped waited, but had no service.
     pub fn of(seen: &Snapshot, measure: Measure) -> Self {
-        let mut given_up = seen.class(Class::TimedOut).of(measure).clone();
-        given_up.merge(seen.unfinished().of(measure));
-        seen.lost_after.of(measure).into_iter().for_each(|lost| given_up.merge(lost));
+        let mut incomplete = seen.class(Class::TimedOut).of(measure).clone();
+        incomplete.merge(seen.unfinished().of(measure));
+        seen.lost_after.of(measure).into_iter().for_each(|lost| incomplete.merge(lost));
         if measure == Measure::Response {
-            given_up.merge(&seen.dropped_after);
+            incomplete.merge(&seen.dropped_after);
         }
-        Self::of_times(&given_up, seen.class(Class::Succeeded).of(measure))
+        Self::of_times(&incomplete, seen.class(Class::Succeeded).of(measure))
     }
 
     /// The same, and what is in flight.
@@ -55,28 +55,28 @@ impl Censored {
     /// Those of one series that timed out or did not end.
     pub fn of_series(seen: &Snapshot, series: SeriesId, measure: Measure) -> Self {
         let times = |timings: Option<&Timings>| timings.map(|timings| timings.of(measure).clone()).unwrap_or_default();
-        let mut given_up = times(seen.timings(series, Class::TimedOut));
-        given_up.merge(&times(seen.unfinished_of(series)));
+        let mut incomplete = times(seen.timings(series, Class::TimedOut));
+        incomplete.merge(&times(seen.unfinished_of(series)));
         // Each of those that were lost with a worker may have been of this series.
         if series.kind() == crate::SeriesKind::Step {
-            seen.lost_after.of(measure).into_iter().for_each(|lost| given_up.merge(lost));
+            seen.lost_after.of(measure).into_iter().for_each(|lost| incomplete.merge(lost));
         }
-        Self::of_times(&given_up, &times(seen.timings(series, Class::Succeeded)))
+        Self::of_times(&incomplete, &times(seen.timings(series, Class::Succeeded)))
     }
 
     /// Messages whose call timed out before they were answered, of all that wait for an answer.
     pub fn of_messages(seen: &Snapshot) -> Self {
-        Self::of_times(&seen.message_given_up, &seen.message)
+        Self::of_times(&seen.message_incomplete, &seen.message)
     }
 
     /// Those that were given up, of them and of those whose times are known.
-    pub fn of_times(given_up: &Distribution, times: &Distribution) -> Self {
+    pub fn of_times(incomplete: &Distribution, times: &Distribution) -> Self {
         let mut at_least = Distribution::default();
-        if given_up.count() > 0 {
-            at_least.merge(given_up);
+        if incomplete.count() > 0 {
+            at_least.merge(incomplete);
             at_least.merge(times);
         }
-        Self { count: given_up.count(), at_least }
+        Self { count: incomplete.count(), at_least }
     }
 
     /// How many there are.

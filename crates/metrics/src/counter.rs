@@ -131,7 +131,7 @@ counters! {
     /// Exchanges that ended after nothing was started any more.
     Drained = drained;
     /// What of that succeeded.
-    DrainedWell = drained_well;
+    DrainedSucceeded = drained_succeeded;
     /// Of a scenario with several steps: rounds that came to their end.
     Iterations = iterations;
     /// Rounds that began and did not come to their last step.
@@ -139,13 +139,13 @@ counters! {
     /// Rounds that ended where something in them failed.
     IterationsFailed = iterations_failed;
     /// Successes whose response time contains a stall of ours.
-    CoveredResponses = covered_responses;
+    StallAffectedResponses = stall_affected_responses;
     /// Tries, at least one for each exchange that was taken up.
     Attempts = attempts;
     /// Requests that were handed to the socket.
     Sent = sent;
     /// Complete answers.
-    Answers = answers;
+    Responses = responses;
     /// Answers after which the connection stayed.
     Kept = kept;
     /// Redirects that were followed: each made one start more.
@@ -157,9 +157,9 @@ counters! {
     /// Bytes of bodies that arrived, framing removed.
     BodyBytes = body_bytes;
     /// Bytes that were handed to the socket.
-    BytesHanded = bytes_handed;
+    BytesQueued = bytes_queued;
     /// Those of them that the kernel never took.
-    BytesUntaken = bytes_untaken;
+    BytesUnsent = bytes_unsent;
     /// Connections that were tried.
     ConnectionsTried = connections_tried;
     /// Connections that were established.
@@ -177,7 +177,7 @@ counters! {
     /// Messages that came, asked for or not.
     MessagesReceived = messages_received;
     /// Messages of WebSocket that answer none of ours.
-    Unasked = unasked;
+    UnsolicitedMessages = unsolicited_messages;
     /// Exchanges that had begun in the warm-up and were in flight when it was over.
     Carried = carried;
     /// Exchanges that ended in the warm-up: they are in no other figure.
@@ -189,7 +189,7 @@ counters! {
     /// Users that have not done what comes behind their last iteration, since the budget of the run had no request left for it.
     UsersWithoutStop = users_without_stop;
     /// Exchanges that a worker had in flight when it was lost: nobody knows what became of them.
-    Lost = lost;
+    GoalMisses = lost;
 }
 
 counters! {
@@ -204,7 +204,7 @@ counters! {
     /// Connections that we closed, and whose peers agreed.
     Closed = closed;
     /// Connections that we closed, and whose peers did not answer that in time.
-    ClosedUnheard = closed_unheard;
+    CloseTimedOut = close_timed_out;
     /// Connections that were on their way when it was over.
     Abandoned = abandoned;
     /// Tries that were made because a connection was lost, or could not be established before.
@@ -228,9 +228,9 @@ counters! {
     /// Messages that came unasked.
     Pushed = pushed;
     /// Bytes that were handed to sockets.
-    BytesHanded = bytes_handed;
+    BytesQueued = bytes_queued;
     /// Of those, bytes that the kernel had not taken when their connections ended.
-    BytesUntaken = bytes_untaken;
+    BytesUnsent = bytes_unsent;
     /// Bytes that came from sockets.
     BytesReceived = bytes_received;
     /// CPU time of the shards, in nanoseconds.
@@ -245,7 +245,7 @@ impl Counters {
     /// Bytes that the kernel took. What it never took is known when a socket ends, perhaps in a later snapshot: of all
     /// snapshots together this is exact.
     pub fn bytes_sent(&self) -> u64 {
-        self.bytes_handed().saturating_sub(self.bytes_untaken())
+        self.bytes_queued().saturating_sub(self.bytes_unsent())
     }
 
     /// Messages that left as a whole; as exact as [`Counters::bytes_sent`].
@@ -279,6 +279,6 @@ impl HeldCounters {
 
     /// Bytes that the kernel took.
     pub fn bytes_sent(&self) -> u64 {
-        self.bytes_handed().saturating_sub(self.bytes_untaken())
+        self.bytes_queued().saturating_sub(self.bytes_unsent())
     }
 }

@@ -10,7 +10,7 @@ pub struct Gauges {
     /// Connections that have carried an answer and are open.
     pub connections_open: u64,
     /// What is in flight.
-    pub in_flight: Ages,
+    pub in_flight: InFlightAges,
 }
 
 impl Gauges {
@@ -36,14 +36,14 @@ impl Gauges {
 
 /// How long exchanges have waited that are in flight at one instant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Ages {
+pub struct InFlightAges {
     /// Since they were intended.
     pub response: Distribution,
     /// Since they were sent; of those that were.
     pub service: Distribution,
 }
 
-impl Ages {
+impl InFlightAges {
     /// Those of a measure that grows with an exchange; `None` of another.
     pub fn of(&self, measure: Measure) -> Option<&Distribution> {
         match measure {

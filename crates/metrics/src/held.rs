@@ -108,7 +108,7 @@ pub struct Held {
     /// From the instant at which a message left to its answer.
     pub service: Distribution,
     /// What messages that were given up had waited by then.
-    pub given_up: Distribution,
+    pub incomplete: Distribution,
     /// Between two messages that came unasked on one connection.
     pub gap: Distribution,
     /// How late the loops were.
@@ -134,7 +134,7 @@ impl Held {
         self.connect.merge(&other.connect);
         self.response.merge(&other.response);
         self.service.merge(&other.service);
-        self.given_up.merge(&other.given_up);
+        self.incomplete.merge(&other.incomplete);
         self.gap.merge(&other.gap);
         self.lag.merge(&other.lag);
     }
@@ -143,9 +143,14 @@ impl Held {
     pub fn clear(&mut self) {
         self.counts.clear();
         self.now = HeldNow::default();
-        for times in
-            [&mut self.connect, &mut self.response, &mut self.service, &mut self.given_up, &mut self.gap, &mut self.lag]
-        {
+        for times in [
+            &mut self.connect,
+            &mut self.response,
+            &mut self.service,
+            &mut self.incomplete,
+            &mut self.gap,
+            &mut self.lag,
+        ] {
             times.clear();
         }
     }

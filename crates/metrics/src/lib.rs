@@ -11,46 +11,48 @@
 //! - `catalog`: the series of a run (steps, transactions and custom values), each with an id; `table` holds their
 //!   times
 //! - `codec`: a snapshot as bytes, with a version; `golden/` has one of each version, and all of them stay readable
-//! - `blamed`: failures by host; `held`: counters of held connections
+//! - `failures_by_host`: failures by host; `held`: counters of held connections
 
 #[cfg(test)]
 #[macro_use]
 extern crate claims;
 
-mod blamed;
 mod catalog;
 mod censored;
 mod codec;
 mod counter;
 mod counts;
 mod distribution;
+mod failures_by_host;
 mod gauges;
 mod held;
 mod outcome;
-mod particulars;
+mod request_record;
 mod sample;
 mod snapshot;
 mod table;
 mod threshold;
 mod timings;
-mod traced;
+mod tool_details;
 
-pub use blamed::Blamed;
 pub use catalog::{Catalog, Named, SERIES_MAX, Series, SeriesId, SeriesKind};
 pub use censored::{Censored, Percentile};
 pub use codec::{DECODED_BYTES_FIXED, DECODED_BYTES_PER_BYTE, SNAPSHOT_BYTES_MAX, SNAPSHOT_VERSION, SnapshotError};
 pub use counter::{Counter, Counters, HeldCounter, HeldCounters};
 pub use counts::{Counts, STATUS_COUNT};
 pub use distribution::{Bucket, Distribution, VALUE_NS_MAX};
-pub use gauges::{Ages, Gauges};
+pub use failures_by_host::FailuresByHost;
+pub use gauges::{Gauges, InFlightAges};
 pub use held::{Held, HeldCounts, HeldNow};
 pub use outcome::{CLOSE_WITHOUT_CODE, Class, FAILURE_COUNT, Failure, GRPC_STATUSES, Outcome, ProtocolFault, TlsFault};
-pub use particulars::Particulars;
 pub use sample::{Part, PartKind, ROWS_MAX, Row, SAMPLE_BODY_BYTES_MAX, SAMPLES_MAX, SHOWN_MAX, Sample};
 pub use snapshot::Snapshot;
-pub use threshold::{Judgement, Lost, NamedPart, THRESHOLD_BYTES_MAX, Threshold, ThresholdError, ThresholdFault, Unit};
+pub use threshold::{
+    GoalMisses, Judgement, NamedPart, THRESHOLD_BYTES_MAX, Threshold, ThresholdError, ThresholdFault, Unit,
+};
 pub use timings::{Measure, Timings};
+pub use tool_details::ToolDetails;
 
 #[cfg(test)]
 mod tests;
-pub use traced::{SLOWEST_MAX, Slowest, Traced, TracedEnd};
+pub use request_record::{RequestRecord, RequestRecordEnd, SLOWEST_MAX, Slowest};

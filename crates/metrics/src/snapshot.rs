@@ -3,14 +3,14 @@
 use crate::catalog::{SeriesId, SeriesKind};
 use crate::table::{Ended, Table};
 use crate::{
-    Ages, Blamed, Class, Counter, Counts, Distribution, Failure, Gauges, Measure, Outcome, Particulars, SAMPLES_MAX,
-    SHOWN_MAX, Sample, Timings,
+    Class, Counter, Counts, Distribution, Failure, FailuresByHost, Gauges, InFlightAges, Measure, Outcome, SAMPLES_MAX,
+    SHOWN_MAX, Sample, Timings, ToolDetails,
 };
 
 /// The longest text of a server that is kept.
-const HEARD_CHARS_MAX: usize = 200;
+const SERVER_TEXT_CHARS_MAX: usize = 200;
 /// Statuses and codes whose texts are kept.
-pub(crate) const HEARD_MAX: usize = 256;
+pub(crate) const SERVER_TEXTS_MAX: usize = 256;
 
 /// What one shard saw from one instant to another; merged, what all of them saw.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,13 +24,13 @@ pub struct Snapshot {
     /// On streams of messages: from the i-th message to the i-th answer.
     pub message: Distribution,
     /// On streams of messages: how long those had waited whose call timed out before they were answered.
-    pub message_given_up: Distribution,
+    pub message_incomplete: Distribution,
     /// On streams of messages: from one that answers none of ours back to the one before it.
     pub message_gap: Distribution,
     /// The time that dropped starts had waited when they were given up.
     pub dropped_after: Distribution,
     /// How long exchanges had waited, as far as it was told, that were in flight at a worker that was lost.
-    pub lost_after: Ages,
+    pub lost_after: InFlightAges,
     /// How things stand at the end.
     pub gauges: Gauges,
     /// How late the shard's loop came to ticks that are evenly spaced; a stall is as many late ticks as it covers.
@@ -45,13 +45,13 @@ pub struct Snapshot {
     pub run_delay_ns: u64,
     /// What servers said of a status of gRPC, or of a code with which they closed WebSockets: one text for each, of those that were
     /// heard the first in the alphabet. By their numbers.
-    pub(crate) heard: Vec<(u16, Box<str>)>,
+    pub(crate) server_texts: Vec<(u16, Box<str>)>,
     /// Where redirects are followed: from the intended instant of the first request to the end of the last answer.
     pub chains: Distribution,
     /// What only some views ask for.
-    pub particulars: Particulars,
+    pub particulars: ToolDetails,
     /// Where failures were met, when the load goes to several places.
-    pub blamed: Blamed,
+    pub blamed: FailuresByHost,
     /// Exchanges as they went, where they were kept: the first ones.
     pub(crate) samples: Vec<Sample>,
     /// Steps, transactions and custom values.
@@ -104,24 +104,26 @@ impl Snapshot {
     }
 
     /// A text is known for this status of gRPC, or code of a close.
-    pub fn has_heard(&self, status: usize) -> bool {
-        self.heard(status).is_some()
+    pub fn has_server_text(&self, status: usize) -> bool {
+        self.server_text(status).is_some()
     }
 
     /// What a server said of this status of gRPC, or with this code of a close; the ones are below 1000, the others are not.
-    pub fn heard(&self, status: usize) -> Option<&str> {
-        self.heard.iter().find(|(number, _)| usize::from(*number) == status).map(|(_, text)| &**text)
+    pub fn server_text(&self, status: usize) -> Option<&str> {
+        self.server_texts.iter().find(|(number, _)| usize::from(*number) == status).map(|(_, text)| &**text)
     }
 
     /// Keeps what a server said of a status of gRPC, or of a close, in one line that is not too long.
     pub fn hear(&mut self, status: usize, text: &str) {
         let line: String =
-            text.chars().map(|each| if each.is_control() { ' ' } else { each }).take(HEARD_CHARS_MAX).collect();
+            text.chars().map(|each| if each.is_control() { ' ' } else { each }).take(SERVER_TEXT_CHARS_MAX).collect();
         let Ok(number) = u16::try_from(status) else { return };
-        match self.heard.binary_search_by_key(&number, |(known, _)| *known) {
-            Ok(place) if *self.heard[place].1 <= *line => {}
-            Ok(place) => self.heard[place].1 = line.into(),
-            Err(place) if self.heard.len() < HEARD_MAX => self.heard.insert(place, (number, line.into())),
+        match self.server_texts.binary_search_by_key(&number, |(known, _)| *known) {
+            Ok(place) if *self.server_texts[place].1 <= *line => {}
+            Ok(place) => self.server_texts[place].1 = line.into(),
+            Err(place) if self.server_texts.len() < SERVER_TEXTS_MAX => {
+                self.server_texts.insert(place, (number, line.into()))
+            }
             Err(_) => {}
         }
     }
@@ -134,8 +136,8 @@ impl Snapshot {
 
     /// Counts exchanges that were in flight at a worker that was lost. `ages`: how long some of them, or all, had waited when they were
     /// told last; of the others nothing is known.
-    pub fn lose(&mut self, count: u64, ages: &Ages) {
-        self.counts[Counter::Lost] += count;
+    pub fn lose(&mut self, count: u64, ages: &InFlightAges) {
+        self.counts[Counter::GoalMisses] += count;
         let (mut response, mut service) = (count, count);
         // Else some of those that wait were not counted as started yet: nobody knows which.
         if ages.response.count() <= count {
@@ -147,8 +149,8 @@ impl Snapshot {
     }
 
     /// What servers said is changed: secrets go before it is shown.
-    pub fn change_heard(&mut self, change: impl Fn(&str) -> String) {
-        self.heard.iter_mut().for_each(|(_, text)| *text = change(text).into());
+    pub fn change_server_texts(&mut self, change: impl Fn(&str) -> String) {
+        self.server_texts.iter_mut().for_each(|(_, text)| *text = change(text).into());
     }
 
     /// A further failed exchange is wanted.
@@ -225,7 +227,7 @@ impl Snapshot {
             seen.table.timings_mut(step, Ended::Not).merge(timings);
         }
         // Each of those may have been of this series.
-        seen.counts[Counter::Lost] = self.counts.lost();
+        seen.counts[Counter::GoalMisses] = self.counts.lost();
         seen.lost_after.merge(&self.lost_after);
         for (failure, count) in self.failures_of(series) {
             seen.counts.failures[failure.index()] += count;
@@ -265,7 +267,7 @@ impl Snapshot {
         self.connect.merge(&other.connect);
         self.tls.merge(&other.tls);
         self.message.merge(&other.message);
-        self.message_given_up.merge(&other.message_given_up);
+        self.message_incomplete.merge(&other.message_incomplete);
         self.message_gap.merge(&other.message_gap);
         self.dropped_after.merge(&other.dropped_after);
         self.lost_after.merge(&other.lost_after);
@@ -277,7 +279,7 @@ impl Snapshot {
         if let Some(covered) = &other.covered {
             self.covered.get_or_insert_default().merge(covered);
         }
-        for (status, text) in &other.heard {
+        for (status, text) in &other.server_texts {
             self.hear(usize::from(*status), text);
         }
         self.blamed.merge(&other.blamed);
@@ -300,7 +302,7 @@ impl Snapshot {
         self.connect.clear();
         self.tls.clear();
         self.message.clear();
-        self.message_given_up.clear();
+        self.message_incomplete.clear();
         self.message_gap.clear();
         self.dropped_after.clear();
         self.lost_after.clear();
@@ -309,7 +311,7 @@ impl Snapshot {
         self.covered = None;
         self.stalled_ns = 0;
         (self.cpu_ns, self.run_delay_ns) = (0, 0);
-        self.heard.clear();
+        self.server_texts.clear();
         self.samples.clear();
         self.blamed.clear();
         self.chains.clear();

@@ -179,10 +179,10 @@ fn counters_are_read_by_the_name_that_they_are_counted_by() {
     let names: std::collections::BTreeSet<_> = Counter::ALL.iter().map(|counter| counter.name()).collect();
     assert_eq!(names.len(), Counter::ALL.len());
     let mut held = HeldCounters::default();
-    held[HeldCounter::BytesHanded] = 10;
-    held[HeldCounter::BytesUntaken] = 3;
-    assert_eq!((held.bytes_sent(), HeldCounter::BytesHanded.name()), (7, "bytes_handed"));
-    assert_eq!(format!("{held:?}"), r#"{"bytes_handed": 10, "bytes_untaken": 3}"#);
+    held[HeldCounter::BytesQueued] = 10;
+    held[HeldCounter::BytesUnsent] = 3;
+    assert_eq!((held.bytes_sent(), HeldCounter::BytesQueued.name()), (7, "bytes_queued"));
+    assert_eq!(format!("{held:?}"), r#"{"bytes_queued": 10, "bytes_untaken": 3}"#);
 }
 
 /// An interval ends for each shard every second; its memory is used again.

@@ -4,7 +4,7 @@
 //! run that crosses it, after that time at the earliest. `done(buy) >= 5` and `p99(response_time, buy) < 2s` are of one part of a run.
 //! [`Threshold::parse_of_part`] reads one, [`Threshold::judge`] looks.
 
-mod lost;
+mod goal_misses;
 mod parse;
 mod part;
 #[cfg(test)]
@@ -13,7 +13,7 @@ mod tests;
 use std::time::Duration;
 
 use crate::{Censored, Class, Counts, Distribution, Measure, Snapshot};
-pub use lost::Lost;
+pub use goal_misses::GoalMisses;
 pub use parse::{ThresholdError, ThresholdFault};
 pub use part::NamedPart;
 
@@ -75,7 +75,7 @@ enum Counted {
     Dropped,
     Unfinished,
     Lost,
-    Answers,
+    Responses,
     Reconnects,
     Status(u16),
     GrpcStatus(u8),
@@ -209,7 +209,7 @@ impl Counted {
             Self::Dropped => "dropped",
             Self::Unfinished => "unfinished",
             Self::Lost => "lost",
-            Self::Answers => "answers",
+            Self::Responses => "responses",
             Self::Reconnects => "reconnects",
             Self::Status(_) => "status(N)",
             Self::GrpcStatus(_) => "grpc_status(NAME)",
@@ -228,7 +228,7 @@ impl Counted {
             }
             Self::Done => is_end || is_status,
             Self::Failed => self == Self::TimedOut,
-            Self::Answers => is_status,
+            Self::Responses => is_status,
             _ => false,
         }
     }
@@ -248,10 +248,10 @@ impl Counted {
         let counts = &seen.counts;
         let late = match self {
             Self::Done => counts.drained(),
-            Self::Succeeded => counts.drained_well(),
+            Self::Succeeded => counts.drained_succeeded(),
             // Those of the plan, as the report has them: not what was dropped, and no redirects.
             Self::Started => counts.dropped() + counts.redirects(),
-            Self::Failed | Self::TimedOut => counts.drained() - counts.drained_well(),
+            Self::Failed | Self::TimedOut => counts.drained() - counts.drained_succeeded(),
             _ => 0,
         };
         let seconds = span.as_secs_f64();
@@ -269,7 +269,7 @@ impl Counted {
             Self::Dropped => counts.dropped(),
             Self::Unfinished => counts.unfinished(),
             Self::Lost => counts.lost(),
-            Self::Answers => counts.answers(),
+            Self::Responses => counts.responses(),
             Self::Reconnects => counts.reconnects(),
             Self::Status(status) => counts.statuses.get(usize::from(status)).copied().unwrap_or(0),
             Self::GrpcStatus(status) => counts.grpc_statuses.get(usize::from(status)).copied().unwrap_or(0),

@@ -109,8 +109,8 @@ fn many_steps_on_many_shards_take_little() {
             assert_eq!(times.sum(), sorted.iter().map(|value| u128::from(value * rounds)).sum());
             for quantile in [0.001, 0.25, 0.5, 0.9, 0.99, 0.999] {
                 let exact = sorted[(quantile * sorted.len() as f64).ceil() as usize - 1] as f64;
-                let told = times.quantile(quantile).expect("a quantile") as f64;
-                assert!((exact..=exact * 1.001).contains(&told), "{told} for {exact}");
+                let reported = times.quantile(quantile).expect("a quantile") as f64;
+                assert!((exact..=exact * 1.001).contains(&reported), "{reported} for {exact}");
             }
         }
     }

@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 use crate::open::{Rest, Schedule, Stage};
-use crate::{LevelRest, LevelStage, Levels, Nanos};
+use crate::{LevelRest, LevelStage, Nanos, UserProfile};
 
 /// What is changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum What {
+pub enum ChangeKind {
     /// These stages instead of all later ones, of an open load. A last one without a span holds its rate until the end that was
     /// planned.
     Rate(Vec<Stage>),
@@ -36,7 +36,7 @@ pub struct Change {
     /// Counted from the beginning of the measured load.
     pub effective_at: Nanos,
     /// What is changed.
-    pub what: What,
+    pub what: ChangeKind,
 }
 
 /// Changes as they hold for somebody whom some reached later, or never: by their revisions, from which instant on. Behind one that never
@@ -53,11 +53,11 @@ pub fn followed<'a>(all: &'a [Change], late: &'a [(u32, Nanos)]) -> impl Iterato
 
 /// What a load does over time.
 #[derive(Clone, Debug)]
-pub enum Course {
+pub enum LoadProfile {
     /// Starts of an open load.
     Rate(Arc<Schedule>),
     /// Users of a closed load, and from when on they are counted: a warm-up has its own.
-    Users(Arc<Levels>, Nanos),
+    Users(Arc<UserProfile>, Nanos),
 }
 
 /// What is left of a course.
@@ -79,7 +79,7 @@ struct Paused {
 /// A load over time: its course, its end, and when its clock stood still.
 #[derive(Clone, Debug)]
 pub struct Timeline {
-    course: Course,
+    course: LoadProfile,
     end: Option<Nanos>,
     pauses: Vec<(Nanos, Nanos)>,
     paused: Option<Paused>,
@@ -88,12 +88,12 @@ pub struct Timeline {
 
 impl Timeline {
     /// A load that nobody has changed. `end` is when it is over, if a time ends it.
-    pub fn new(course: Course, end: Option<Nanos>) -> Self {
+    pub fn new(course: LoadProfile, end: Option<Nanos>) -> Self {
         Self { course, end, pauses: Vec::new(), paused: None, revision: 0 }
     }
 
     /// What it does.
-    pub fn course(&self) -> &Course {
+    pub fn course(&self) -> &LoadProfile {
         &self.course
     }
 
@@ -113,7 +113,7 @@ impl Timeline {
     /// The rate that its plan asks for at an instant, a second; in a pause, the one with which it goes on. 0 of users.
     pub fn rate_at(&self, at: Nanos) -> f64 {
         match (&self.course, &self.paused) {
-            (Course::Rate(schedule), None) => schedule.rate_at(at),
+            (LoadProfile::Rate(schedule), None) => schedule.rate_at(at),
             (_, Some(Paused { left: Left::Rate(rest), .. })) => rest.rate(),
             _ => 0.0,
         }
@@ -122,7 +122,7 @@ impl Timeline {
     /// The users that its plan asks for at an instant; in a pause, those with which it goes on. 0 of a rate.
     pub fn users_at(&self, at: Nanos) -> u64 {
         match (&self.course, &self.paused) {
-            (Course::Users(levels, from), None) => levels.count(*from + at),
+            (LoadProfile::Users(levels, from), None) => levels.count(*from + at),
             (_, Some(Paused { left: Left::Users(rest), .. })) => rest.count(),
             _ => 0,
         }
@@ -164,16 +164,16 @@ impl Timeline {
             return;
         }
         match (&change.what, self.paused.take()) {
-            (What::Rate(stages), paused) => self.change_rate(stages, at, paused),
-            (What::Users(stages), paused) => self.change_users(stages, at, paused),
-            (What::Pause, None) => self.pause(at),
-            (What::Resume, Some(paused)) => self.resume(paused, at),
-            (What::End, paused) => {
+            (ChangeKind::Rate(stages), paused) => self.change_rate(stages, at, paused),
+            (ChangeKind::Users(stages), paused) => self.change_users(stages, at, paused),
+            (ChangeKind::Pause, None) => self.pause(at),
+            (ChangeKind::Resume, Some(paused)) => self.resume(paused, at),
+            (ChangeKind::End, paused) => {
                 drop(self.cut(at));
                 self.pauses.extend(paused.map(|paused| (paused.from, at)));
                 self.end = Some(at);
             }
-            (What::Pause | What::Resume, paused) => self.paused = paused,
+            (ChangeKind::Pause | ChangeKind::Resume, paused) => self.paused = paused,
         }
     }
 
@@ -185,12 +185,12 @@ impl Timeline {
 
     fn resume(&mut self, paused: Paused, at: Nanos) {
         match (&mut self.course, &paused.left) {
-            (Course::Rate(schedule), Left::Rate(rest)) => {
+            (LoadProfile::Rate(schedule), Left::Rate(rest)) => {
                 let schedule = Arc::make_mut(schedule);
                 schedule.rest_until(at);
                 schedule.go_on(rest);
             }
-            (Course::Users(levels, from), Left::Users(rest)) => Arc::make_mut(levels).go_on(rest, *from + at),
+            (LoadProfile::Users(levels, from), Left::Users(rest)) => Arc::make_mut(levels).go_on(rest, *from + at),
             _ => {}
         }
         self.end = paused.span.map(|span| at + span);
@@ -198,7 +198,7 @@ impl Timeline {
     }
 
     fn change_rate(&mut self, stages: &[Stage], at: Nanos, paused: Option<Paused>) {
-        let Course::Rate(schedule) = &mut self.course else { return self.paused = paused };
+        let LoadProfile::Rate(schedule) = &mut self.course else { return self.paused = paused };
         let planned = match &paused {
             Some(paused) => paused.span.unwrap_or_default(),
             None => schedule.end().since(at),
@@ -215,7 +215,7 @@ impl Timeline {
     }
 
     fn change_users(&mut self, stages: &[LevelStage], at: Nanos, paused: Option<Paused>) {
-        let Course::Users(levels, from) = &mut self.course else { return self.paused = paused };
+        let LoadProfile::Users(levels, from) = &mut self.course else { return self.paused = paused };
         let span = stages.iter().fold(Nanos::ZERO, |sum, stage| sum + stage.span);
         let ends = stages.last().is_some_and(|last| last.span > Nanos::ZERO);
         if let Some(mut paused) = paused {
@@ -231,8 +231,8 @@ impl Timeline {
 
     fn cut(&mut self, at: Nanos) -> Left {
         match &mut self.course {
-            Course::Rate(schedule) => Left::Rate(Arc::make_mut(schedule).cut(at)),
-            Course::Users(levels, from) => Left::Users(Arc::make_mut(levels).cut(*from + at)),
+            LoadProfile::Rate(schedule) => Left::Rate(Arc::make_mut(schedule).cut(at)),
+            LoadProfile::Users(levels, from) => Left::Users(Arc::make_mut(levels).cut(*from + at)),
         }
     }
 }
@@ -266,18 +266,18 @@ mod tests {
     fn open(stages: &[Stage]) -> Timeline {
         let schedule = Schedule::new(stages);
         let end = schedule.end();
-        Timeline::new(Course::Rate(Arc::new(schedule)), Some(end))
+        Timeline::new(LoadProfile::Rate(Arc::new(schedule)), Some(end))
     }
 
     fn closed(stages: &[LevelStage], end: Option<u64>) -> Timeline {
-        Timeline::new(Course::Users(Arc::new(Levels::new(stages)), Nanos::ZERO), end.map(Nanos::from_millis))
+        Timeline::new(LoadProfile::Users(Arc::new(UserProfile::new(stages)), Nanos::ZERO), end.map(Nanos::from_millis))
     }
 
     fn level(from: u64, to: u64, millis: u64) -> LevelStage {
         LevelStage { from, to, span: Nanos::from_millis(millis) }
     }
 
-    fn changed(mut timeline: Timeline, changes: &[(u64, What)]) -> Timeline {
+    fn changed(mut timeline: Timeline, changes: &[(u64, ChangeKind)]) -> Timeline {
         for (number, (millis, what)) in changes.iter().enumerate() {
             let effective_at = Nanos::from_millis(*millis);
             timeline.change(&Change { revision: number as u32 + 1, scenario: 0, effective_at, what: what.clone() });
@@ -287,15 +287,15 @@ mod tests {
 
     fn schedule(timeline: &Timeline) -> Arc<Schedule> {
         match timeline.course() {
-            Course::Rate(schedule) => schedule.clone(),
-            Course::Users(..) => panic!("a closed load"),
+            LoadProfile::Rate(schedule) => schedule.clone(),
+            LoadProfile::Users(..) => panic!("a closed load"),
         }
     }
 
     fn count(timeline: &Timeline, millis: u64) -> u64 {
         match timeline.course() {
-            Course::Rate(..) => panic!("an open load"),
-            Course::Users(levels, _) => levels.count(Nanos::from_millis(millis)),
+            LoadProfile::Rate(..) => panic!("an open load"),
+            LoadProfile::Users(levels, _) => levels.count(Nanos::from_millis(millis)),
         }
     }
 
@@ -305,7 +305,7 @@ mod tests {
 
     #[test]
     fn rates_follow_each_other() {
-        let hold = |to| What::Rate(vec![stage(to, to, 0)]);
+        let hold = |to| ChangeKind::Rate(vec![stage(to, to, 0)]);
         let timeline = changed(
             open(&[stage(1_000, 1_000, 10_000)]),
             &[(2_000, hold(3_000)), (4_000, hold(0)), (6_000, hold(500))],
@@ -320,7 +320,7 @@ mod tests {
     #[test]
     fn the_fraction_of_a_start_is_carried_on() {
         // A start and a half at two a second until 750 ms; the other half is there at 1/s after half a second.
-        let hold = What::Rate(vec![stage(1, 1, 0)]);
+        let hold = ChangeKind::Rate(vec![stage(1, 1, 0)]);
         let timeline = changed(open(&[stage(2, 2, 4_000)]), &[(750, hold)]);
         let millis: Vec<u64> = starts(&schedule(&timeline)).iter().map(|at| (at.0 + 1) / 1_000_000).collect();
         assert_eq!(millis, [0, 500, 1_250, 2_250]);
@@ -330,13 +330,14 @@ mod tests {
     #[test]
     fn a_load_that_is_over_stays_over() {
         let ten = Some(Nanos::from_millis(10_000));
-        let whats = [What::Rate(vec![stage(9, 9, 60_000)]), What::Pause, What::Resume, What::End];
+        let whats =
+            [ChangeKind::Rate(vec![stage(9, 9, 60_000)]), ChangeKind::Pause, ChangeKind::Resume, ChangeKind::End];
         for what in whats {
             let timeline = changed(open(&[stage(2, 2, 10_000)]), &[(12_000, what)]);
             assert_eq!((timeline.end(), timeline.is_paused(), timeline.revision()), (ten, false, 1));
             assert_eq!(starts(&schedule(&timeline)).len(), 20);
         }
-        let users = What::Users(vec![level(9, 9, 60_000)]);
+        let users = ChangeKind::Users(vec![level(9, 9, 60_000)]);
         let timeline = changed(closed(&[level(3, 3, 10_000)], Some(10_000)), &[(10_000, users)]);
         assert_eq!((timeline.end(), count(&timeline, 12_000)), (ten, 3));
     }
@@ -345,9 +346,9 @@ mod tests {
     fn a_pause_moves_what_follows() {
         let ramp = [stage(0, 1_000, 4_000), stage(1_000, 1_000, 2_000)];
         let whole = starts(&schedule(&open(&ramp)));
-        let paused = changed(open(&ramp), &[(1_000, What::Pause)]);
+        let paused = changed(open(&ramp), &[(1_000, ChangeKind::Pause)]);
         assert_eq!((paused.end(), starts(&schedule(&paused)).len()), (None, 125));
-        let timeline = changed(open(&ramp), &[(1_000, What::Pause), (3_500, What::Resume)]);
+        let timeline = changed(open(&ramp), &[(1_000, ChangeKind::Pause), (3_500, ChangeKind::Resume)]);
         assert_eq!(timeline.end(), Some(Nanos::from_millis(8_500)));
         let moved = |at: &Nanos| if at.0 < 1_000_000_000 { *at } else { *at + Nanos::from_millis(2_500) };
         let all = starts(&schedule(&timeline));
@@ -364,12 +365,20 @@ mod tests {
     fn what_is_changed_in_a_pause_holds_behind_it() {
         let timeline = changed(
             open(&[stage(10, 10, 10_000)]),
-            &[(1_000, What::Pause), (2_000, What::Rate(vec![stage(100, 100, 3_000)])), (4_000, What::Resume)],
+            &[
+                (1_000, ChangeKind::Pause),
+                (2_000, ChangeKind::Rate(vec![stage(100, 100, 3_000)])),
+                (4_000, ChangeKind::Resume),
+            ],
         );
         assert_eq!((schedule(&timeline).count(), timeline.end()), (310, Some(Nanos::from_millis(7_000))));
         let users = changed(
             closed(&[level(10, 10, 10_000)], Some(10_000)),
-            &[(1_000, What::Pause), (2_000, What::Users(vec![level(30, 30, 0)])), (4_000, What::Resume)],
+            &[
+                (1_000, ChangeKind::Pause),
+                (2_000, ChangeKind::Users(vec![level(30, 30, 0)])),
+                (4_000, ChangeKind::Resume),
+            ],
         );
         assert_eq!([999, 3_000, 4_000, 12_999].map(|at| count(&users, at)), [10, 10, 30, 30]);
         assert_eq!(users.end(), Some(Nanos::from_millis(13_000)));
@@ -379,16 +388,16 @@ mod tests {
     fn what_was_reached_before_a_pause_comes_before_it() {
         for millis in [0, 1, 999, 1_000, 1_001, 1_333, 1_500, 2_001] {
             let base = open(&[stage(3, 700, 4_000)]);
-            let paused = changed(base, &[(millis, What::Pause)]);
-            let resumed = changed(paused.clone(), &[(millis, What::Pause), (9_000, What::Resume)]);
+            let paused = changed(base, &[(millis, ChangeKind::Pause)]);
+            let resumed = changed(paused.clone(), &[(millis, ChangeKind::Pause), (9_000, ChangeKind::Resume)]);
             let all = starts(&schedule(&resumed));
             let before: Vec<Nanos> = all.iter().copied().filter(|at| *at < Nanos::from_millis(millis)).collect();
             assert_eq!(starts(&schedule(&paused)), before, "{millis}");
             assert!(all[before.len()..].iter().all(|at| *at >= Nanos::from_millis(9_000)), "{millis}");
             // Those that came have come, however little follows.
-            let nothing = What::Rate(vec![stage(0, 0, 1_000)]);
-            for what in [What::End, nothing] {
-                let changes = [(millis, What::Pause), (9_000, what), (9_500, What::Resume)];
+            let nothing = ChangeKind::Rate(vec![stage(0, 0, 1_000)]);
+            for what in [ChangeKind::End, nothing] {
+                let changes = [(millis, ChangeKind::Pause), (9_000, what), (9_500, ChangeKind::Resume)];
                 let ended = changed(paused.clone(), &changes);
                 assert_eq!(
                     (starts(&schedule(&ended)), schedule(&ended).count()),
@@ -401,40 +410,43 @@ mod tests {
     #[test]
     fn a_pause_keeps_what_goes_on_behind_it() {
         let at = Nanos::from_millis;
-        let ramp = changed(open(&[stage(0, 1_000, 4_000)]), &[(1_000, What::Pause)]);
+        let ramp = changed(open(&[stage(0, 1_000, 4_000)]), &[(1_000, ChangeKind::Pause)]);
         assert_eq!(
             (ramp.rate_at(at(500)), ramp.rate_at(at(9_000)), ramp.left(at(9_000))),
             (250.0, 250.0, Some(at(3_000)))
         );
-        let hold = changed(ramp, &[(1_000, What::Pause), (2_000, What::Rate(vec![stage(700, 700, 0)]))]);
+        let hold = changed(ramp, &[(1_000, ChangeKind::Pause), (2_000, ChangeKind::Rate(vec![stage(700, 700, 0)]))]);
         assert_eq!((hold.rate_at(at(9_000)), hold.left(at(9_000))), (700.0, Some(at(3_000))));
-        let users = changed(closed(&[level(0, 100, 10_000)], Some(20_000)), &[(5_000, What::Pause)]);
+        let users = changed(closed(&[level(0, 100, 10_000)], Some(20_000)), &[(5_000, ChangeKind::Pause)]);
         assert_eq!((users.users_at(at(9_000)), users.left(at(9_000))), (50, Some(at(15_000))));
-        let users = changed(users, &[(1, What::Pause), (9_000, What::Users(vec![level(70, 70, 0)]))]);
+        let users = changed(users, &[(1, ChangeKind::Pause), (9_000, ChangeKind::Users(vec![level(70, 70, 0)]))]);
         assert_eq!((users.users_at(at(9_500)), users.rate_at(at(9_500))), (70, 0.0));
-        let endless = changed(closed(&[level(5, 5, 0)], None), &[(1_000, What::Pause)]);
+        let endless = changed(closed(&[level(5, 5, 0)], None), &[(1_000, ChangeKind::Pause)]);
         assert_eq!((endless.users_at(at(2_000)), endless.left(at(2_000))), (5, None));
     }
 
     #[test]
     fn users_are_changed_and_their_ramps_move() {
         let ramp = closed(&[level(0, 100, 10_000)], Some(20_000));
-        let timeline = changed(ramp.clone(), &[(5_000, What::Pause), (8_000, What::Resume)]);
+        let timeline = changed(ramp.clone(), &[(5_000, ChangeKind::Pause), (8_000, ChangeKind::Resume)]);
         assert_eq!([5_000, 7_999, 10_500, 13_000].map(|at| count(&timeline, at)), [50, 50, 75, 100]);
         assert_eq!(timeline.end(), Some(Nanos::from_millis(23_000)));
-        let jumps = [(1_000, What::Users(vec![level(9, 9, 0)])), (2_000, What::Users(vec![level(3, 3, 0)]))];
+        let jumps =
+            [(1_000, ChangeKind::Users(vec![level(9, 9, 0)])), (2_000, ChangeKind::Users(vec![level(3, 3, 0)]))];
         let timeline = changed(closed(&[level(5, 5, 0)], Some(9_000)), &jumps);
         assert_eq!([0, 999, 1_000, 1_999, 2_000, 8_000].map(|at| count(&timeline, at)), [5, 5, 9, 9, 3, 3]);
-        let timeline = changed(ramp, &[(5_000, What::Users(vec![level(50, 0, 1_000)])), (5_500, What::End)]);
+        let timeline =
+            changed(ramp, &[(5_000, ChangeKind::Users(vec![level(50, 0, 1_000)])), (5_500, ChangeKind::End)]);
         assert_eq!([4_000, 5_250, 5_500].map(|at| count(&timeline, at)), [40, 38, 25]);
         assert_eq!(timeline.end(), Some(Nanos::from_millis(5_500)));
     }
 
     #[test]
     fn what_is_not_for_a_load_changes_nothing() {
-        let timeline = changed(closed(&[level(5, 5, 0)], None), &[(1_000, What::Rate(vec![stage(1, 1, 1_000)]))]);
+        let timeline = changed(closed(&[level(5, 5, 0)], None), &[(1_000, ChangeKind::Rate(vec![stage(1, 1, 1_000)]))]);
         assert_eq!((count(&timeline, 2_000), timeline.end(), timeline.revision()), (5, None, 1));
-        let timeline = changed(open(&[stage(5, 5, 2_000)]), &[(500, What::Resume), (900, What::Users(Vec::new()))]);
+        let timeline =
+            changed(open(&[stage(5, 5, 2_000)]), &[(500, ChangeKind::Resume), (900, ChangeKind::Users(Vec::new()))]);
         assert_eq!(schedule(&timeline).count(), 10);
     }
 
@@ -449,13 +461,13 @@ mod tests {
         ) {
             let stages: Vec<Stage> = rates.into_iter().map(|(from, to, millis)| stage(from, to, millis)).collect();
             let spacing = if is_random { Spacing::Poisson { seed: 9 } } else { Spacing::Even };
-            let mut changes: Vec<(u64, What)> = changes.into_iter().map(|(at, kind, rate, millis)| (at, match kind {
-                0 => What::Pause,
-                1 => What::Resume,
-                _ => What::Rate(vec![stage(rate, rate / 2, millis)]),
+            let mut changes: Vec<(u64, ChangeKind)> = changes.into_iter().map(|(at, kind, rate, millis)| (at, match kind {
+                0 => ChangeKind::Pause,
+                1 => ChangeKind::Resume,
+                _ => ChangeKind::Rate(vec![stage(rate, rate / 2, millis)]),
             })).collect();
             changes.sort_by_key(|(at, _)| *at);
-            changes.push((20_000, What::Resume));
+            changes.push((20_000, ChangeKind::Resume));
             let base = open(&stages);
             let last = changed(base.clone(), &changes);
             let whole: Vec<Nanos> = Starts::new(schedule(&last), spacing, Segment::WHOLE).collect();

@@ -4,7 +4,7 @@
 //! computes the same starts, on this machine or on another one.
 //!
 //! - `time`, `slots`: `Nanos`, slots and segments; `random`: random numbers from a seed
-//! - `closed`: the share of a segment; `levels`: users over time; `open`: a rate over time, its integral, its starts
+//! - `closed`: the share of a segment; `user_profile`: users over time; `open`: a rate over time, its integral, its starts
 //! - `change`: a load that is changed while it runs
 
 #[cfg(test)]
@@ -13,16 +13,16 @@ extern crate claims;
 
 pub mod change;
 pub mod closed;
-mod levels;
 pub mod open;
 mod random;
 mod slots;
 mod time;
+mod user_profile;
 
-pub use levels::{LevelRest, LevelStage, Levels};
 pub use random::Random;
-pub use slots::{Lost, SLOT_COUNT, Segment};
+pub use slots::{RevokedSlots, SLOT_COUNT, Segment};
 pub use time::Nanos;
+pub use user_profile::{LevelRest, LevelStage, UserProfile};
 
 #[cfg(test)]
 mod tests;

@@ -106,18 +106,18 @@ impl Segment {
 
 /// Slots that a share has lost to others, each from its own instant on. What was before stays with the share.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lost {
+pub struct RevokedSlots {
     /// By slots; never, of those that it has.
     from: Arc<[Nanos]>,
 }
 
-impl Default for Lost {
+impl Default for RevokedSlots {
     fn default() -> Self {
         Self { from: vec![Nanos::NEVER; SLOT_COUNT as usize].into() }
     }
 }
 
-impl Lost {
+impl RevokedSlots {
     /// These slots are lost too, from this instant on; a slot that is lost already stays so.
     pub fn lose(&mut self, slots: impl IntoIterator<Item = u16>, from: Nanos) {
         let all = Arc::make_mut(&mut self.from);

@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_of_a_charset_is_heard() {
+    fn what_is_said_of_a_charset_is_received() {
         for (of, label) in [
             (&b"text/html; charset=GBK"[..], Some(&b"GBK"[..])),
             (b"text/html;Charset=\"utf-16\"", Some(b"utf-16")),

@@ -70,7 +70,7 @@ impl Checks {
     }
 
     /// What is thought of the body of an answer of this type, without its coding; gives the check that fails.
-    pub fn look_at_answer(&self, content_type: Option<&[u8]>, body: &[u8]) -> Result<(), String> {
+    pub fn look_at_response(&self, content_type: Option<&[u8]>, body: &[u8]) -> Result<(), String> {
         self.look_at_body(&text_of(content_type, body))
     }
 

@@ -16,7 +16,7 @@ use std::time::Duration;
 use crate::curl_url::{CurlUrl, Fault};
 use crate::error::{CurlFault, at};
 use crate::file::read_up_to;
-use crate::{Follow, Form, PlanError, Reach, Tls, TlsVersion, Version, Ways};
+use crate::{Follow, Form, PlanError, RouteOverrides, TargetPolicy, Tls, TlsVersion, Version};
 use command::Command;
 use options::Meaning;
 use shell::Word;
@@ -30,10 +30,10 @@ pub const COMMANDS_MAX: usize = 1_000;
 pub(crate) struct Sending {
     pub(crate) line: usize,
     pub(crate) form: Form,
-    pub(crate) follow: Option<Asked>,
+    pub(crate) follow: Option<RedirectOptions>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) connect_timeout: Option<Duration>,
-    pub(crate) way: Way,
+    pub(crate) way: Route,
 }
 
 impl Sending {
@@ -49,7 +49,7 @@ impl Sending {
 
 /// How a command follows redirects.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct RedirectOptions {
     most: u32,
     trusts_others: bool,
     keeps_method: bool,
@@ -57,14 +57,14 @@ pub(crate) struct Asked {
     tells_referer: bool,
 }
 
-impl Asked {
-    pub(crate) fn with(self, form: Arc<Form>, tls: Tls, ways: Ways) -> Follow {
+impl RedirectOptions {
+    pub(crate) fn with(self, form: Arc<Form>, tls: Tls, ways: RouteOverrides) -> Follow {
         let Self { most, trusts_others, keeps_method, keeps_post, tells_referer } = self;
         Follow {
             form,
             tls: Box::new(tls),
             ways: Box::new(ways),
-            reach: Reach::Anywhere,
+            reach: TargetPolicy::Anywhere,
             most,
             trusts_others,
             keeps_method,
@@ -76,7 +76,7 @@ impl Asked {
 
 /// How a command gets to its target.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Way {
+pub(crate) struct Route {
     pub(crate) insecure: bool,
     pub(crate) cacert: Option<String>,
     pub(crate) cert: Option<String>,
@@ -85,7 +85,7 @@ pub(crate) struct Way {
     /// Sessions of TLS are not resumed.
     pub(crate) no_resumption: bool,
     pub(crate) version: Option<Version>,
-    pub(crate) ways: Ways,
+    pub(crate) ways: RouteOverrides,
 }
 
 /// A command in the words of a command line, behind the name of the program.

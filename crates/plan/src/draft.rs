@@ -1,10 +1,9 @@
 //! What is wanted, before it is a plan: plain values with their types, as the flags, a command line of another tool, commands of
 //! curl or a file of scenarios say them.
 //!
-//! It is cut as scenarios are: [`Load`] is of a scenario; [`Request`], [`Answers`] and [`Connection`] are of a step. `None` and
+//! It is cut as scenarios are: [`Load`] is of a scenario; [`Request`], [`ResponseChecks`] and [`Connection`] are of a step. `None` and
 //! empty stand for what nobody said. [`Draft::plan`] checks all of it, reads the files that it names, and makes the [`Plan`].
 
-mod answers;
 mod body;
 mod calls;
 mod commands;
@@ -12,31 +11,32 @@ mod connection;
 mod held;
 mod load;
 mod request;
+mod responses;
 mod talks;
 mod urls;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use answers::Answers;
 pub use body::Body;
-pub use calls::CallWish;
+pub use calls::CallOptions;
 pub use commands::Commands;
 pub use connection::{Connection, Security};
 pub use held::HoldDraft;
 pub(crate) use load::REQUESTS_MAX;
 pub use load::{Load, Ramp, Stages};
 pub use request::Request;
-pub use talks::TalkWish;
-pub(crate) use talks::{ANSWER_BYTES_MAX, flag_of};
+pub use responses::ResponseChecks;
+pub use talks::MessagingOptions;
+pub(crate) use talks::{RESPONSE_BYTES_MAX, flag_of};
 pub use urls::{URLS_FILE_BYTES_MAX, URLS_MAX};
 
 use crate::address::Scheme;
 use crate::grpc::Schema;
 use crate::text::{check_span, check_span_max};
 use crate::{
-    Address, Budget, INTERVAL_MIN, Keeps, Need, Plan, PlanError, Program, Reach, Remedy, Scenario, Step, Target,
-    USERS_MAX,
+    Address, Budget, CaptureOptions, INTERVAL_MIN, Need, Plan, PlanError, Program, Remedy, Scenario, Step, Target,
+    TargetPolicy, USERS_MAX,
 };
 
 const TIMEOUT_DEFAULT: Duration = Duration::from_secs(30);
@@ -58,7 +58,7 @@ pub struct Draft {
     /// What is sent.
     pub request: Request,
     /// What is thought of answers.
-    pub answers: Answers,
+    pub responses: ResponseChecks,
     /// How the target is reached, and what is spoken with it.
     pub connection: Connection,
     /// How long the end waits for what is in flight.
@@ -66,7 +66,7 @@ pub struct Draft {
     /// Time between two lines of the table.
     pub interval: Option<Duration>,
     /// What is kept beside the usual.
-    pub keeps: Keeps,
+    pub keeps: CaptureOptions,
     /// What it may spend at most.
     pub budget: Budget,
     /// Hosts that the user may load, wherever they are.
@@ -116,7 +116,7 @@ impl Draft {
             load,
             begin: Duration::ZERO,
             every: None,
-            iterations_each: self.load.requests_each,
+            iterations_per_user: self.load.requests_each,
             shared_connections: None,
             steps,
             program,
@@ -126,7 +126,7 @@ impl Draft {
             scenarios: vec![scenario],
             grace: self.grace()?,
             warmup: check_span_max("--warmup", warmup)?,
-            meetings: Vec::new(),
+            barriers: Vec::new(),
             keeps: self.keeps,
             budget: self.budget,
             interval: self.interval()?,
@@ -159,8 +159,8 @@ impl Draft {
     }
 
     /// Where a load may go.
-    pub(super) fn reach(&self, wants_consent: bool) -> Reach {
-        if wants_consent { Reach::Near(self.consents.clone().into()) } else { Reach::Anywhere }
+    pub(super) fn reach(&self, wants_consent: bool) -> TargetPolicy {
+        if wants_consent { TargetPolicy::Near(self.consents.clone().into()) } else { TargetPolicy::Anywhere }
     }
 
     fn grace(&self) -> Result<Duration, PlanError> {
@@ -185,12 +185,12 @@ impl Draft {
         }
         let step = match url.scheme {
             Scheme::Grpc => {
-                self.answers.refuse_redirects()?;
+                self.responses.refuse_redirects()?;
                 self.call_step(url, described)?
             }
             Scheme::Http => self.step(url)?,
             Scheme::WebSocket | Scheme::Tcp => {
-                self.answers.refuse_http()?;
+                self.responses.refuse_http()?;
                 self.talk_step(url, false)?
             }
         };
@@ -205,7 +205,11 @@ impl Draft {
         let (places, dial) = ways.to(address.host(), port, connection.places.clone())?;
         let unix = ways.unix.clone();
         if unix.is_some() && !connection.places.is_empty() {
-            return Err(PlanError::Conflict { one: "--to", other: "--unix-socket", remedy: Remedy::OneWay });
+            return Err(PlanError::Conflict {
+                one: "--connect-addresses",
+                other: "--unix-socket",
+                remedy: Remedy::OneWay,
+            });
         }
         if unix.is_some() && connection.sources.is_some() {
             return Err(PlanError::Conflict { one: "--source-ip", other: "--unix-socket", remedy: Remedy::OneWay });
@@ -221,7 +225,7 @@ impl Draft {
             tls: self.tls(address, protocol)?,
             sources: connection.sources.clone().unwrap_or_default(),
             places,
-            reach: Reach::Anywhere,
+            reach: TargetPolicy::Anywhere,
         })
     }
 
@@ -232,7 +236,7 @@ impl Draft {
         Ok(Step {
             name: format!("{} {}", request.method, request.path),
             request,
-            checks: self.answers.checks(),
+            checks: self.responses.checks(),
             making: None,
             call: None,
             target: 0,

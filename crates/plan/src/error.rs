@@ -85,7 +85,9 @@ pub enum PlanError {
     #[error("there is nothing to send; give a message with -d or --data-bytes (or: onrush hold --receive-only)")]
     NothingToSend,
     /// Nothing says where an answer ends.
-    #[error("nothing says where an answer ends; add --until '\\n', --read-bytes N, --length-prefix 4, or --no-answer")]
+    #[error(
+        "nothing says where an answer ends; add --until '\\n', --read-bytes N, --length-prefix 4, or --no-response"
+    )]
     NoAnswerEnd,
     /// A delimiter that cannot be read, or is too long.
     #[error("--until wants 1 to {most} bytes like '\\n' or '\\x00', not '{value}'")]
@@ -117,7 +119,7 @@ pub enum PlanError {
         value: String,
     },
     /// Places that cannot be read.
-    #[error("--to wants places like 10.0.0.1:8001-8016,:8080, not '{value}'")]
+    #[error("--connect-addresses wants places like 10.0.0.1:8001-8016,:8080, not '{value}'")]
     Places {
         /// As given.
         value: String,

@@ -78,7 +78,7 @@ pub struct Flags {
     pub until: Option<String>,
     pub read_bytes: Option<String>,
     pub length_prefix: Option<String>,
-    pub no_answer: bool,
+    pub no_response: bool,
     pub ws_type: Option<String>,
     pub subprotocols: Vec<String>,
     pub ws_deflate: bool,

@@ -38,11 +38,11 @@ pub struct Call {
     /// The method takes any number of messages.
     pub sends_stream: bool,
     /// The method answers with any number of messages.
-    pub answers_stream: bool,
+    pub responses_stream: bool,
     /// What its messages are; none where nobody described them.
     pub types: Option<MessageTypes>,
     /// What an answer looks like, where that is described.
-    pub answer: Option<Arc<Shape>>,
+    pub response: Option<Arc<Shape>>,
 }
 
 /// What a target is to be asked before there can be a plan: where things are described.

@@ -16,7 +16,7 @@ const SECOND_LEVELS: [&str; 10] = ["ac", "co", "com", "edu", "go", "gov", "ne", 
 
 /// Who is asked, or has answered.
 #[derive(Clone, Copy, Debug)]
-pub struct Place<'a> {
+pub struct Endpoint<'a> {
     /// In lower case, without a port.
     pub host: &'a str,
     /// Without a query.
@@ -25,7 +25,7 @@ pub struct Place<'a> {
     pub is_tls: bool,
 }
 
-impl Place<'_> {
+impl Endpoint<'_> {
     /// This machine is as good as secured.
     fn is_safe(&self) -> bool {
         self.is_tls || matches!(self.host, "localhost" | "127.0.0.1" | "::1" | "[::1]")
@@ -36,11 +36,11 @@ impl Place<'_> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Jar {
     /// The oldest first.
-    cookies: Vec<Kept>,
+    cookies: Vec<StoredCookie>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Kept {
+struct StoredCookie {
     /// `name=value`, domain and path, one behind the other.
     text: Box<str>,
     name_bytes: u16,
@@ -53,7 +53,7 @@ struct Kept {
 }
 
 /// What a field says.
-struct Said<'a> {
+struct SetCookie<'a> {
     name: &'a str,
     value: &'a str,
     domain: Option<String>,
@@ -65,9 +65,9 @@ struct Said<'a> {
 
 impl Jar {
     /// Takes what a `Set-Cookie` says, unless it may not. `now_s`: seconds since 1970. True when something changed.
-    pub fn hear(&mut self, field: &[u8], from: Place<'_>, now_s: u64) -> bool {
+    pub fn hear(&mut self, field: &[u8], from: Endpoint<'_>, now_s: u64) -> bool {
         let text = String::from_utf8_lossy(field);
-        let Some(said) = Said::of(&text, now_s) else { return false };
+        let Some(said) = SetCookie::of(&text, now_s) else { return false };
         let Some(kept) = self.admitted(&said, from) else { return false };
         let same = self.cookies.iter().position(|other| other.key() == kept.key());
         if kept.expires <= now_s {
@@ -88,7 +88,7 @@ impl Jar {
     }
 
     /// As it is kept; `None` of one that may not be.
-    fn admitted(&self, said: &Said<'_>, from: Place<'_>) -> Option<Kept> {
+    fn admitted(&self, said: &SetCookie<'_>, from: Endpoint<'_>) -> Option<StoredCookie> {
         let domain = said.domain.as_deref().filter(|domain| !domain.is_empty());
         let is_of_suffix = domain.is_some_and(is_suffix);
         let (domain, is_of_host) = match domain {
@@ -104,7 +104,7 @@ impl Jar {
             return None;
         }
         let pair = if said.name.is_empty() { said.value.to_owned() } else { format!("{}={}", said.name, said.value) };
-        Some(Kept {
+        Some(StoredCookie {
             name_bytes: said.name.len() as u16,
             pair_bytes: pair.len() as u16,
             domain_bytes: u16::try_from(domain.len()).ok()?,
@@ -126,13 +126,13 @@ impl Jar {
     }
 
     /// Writes the value of `Cookie` for a request; nothing when none goes there. Those of longer paths come first, then the older ones.
-    pub fn write(&self, to: Place<'_>, now_s: u64, out: &mut Vec<u8>) {
+    pub fn write(&self, to: Endpoint<'_>, now_s: u64, out: &mut Vec<u8>) {
         let begins = out.len();
-        let goes = |kept: &&Kept| {
+        let goes = |kept: &&StoredCookie| {
             let is_at_host = if kept.is_of_host { to.host == kept.domain() } else { is_within(to.host, kept.domain()) };
             is_at_host && is_below(to.path, kept.path()) && (!kept.is_secure || to.is_safe()) && kept.expires > now_s
         };
-        let mut write = |kept: &Kept| {
+        let mut write = |kept: &StoredCookie| {
             if out.len() > begins {
                 out.extend_from_slice(b"; ");
             }
@@ -141,7 +141,7 @@ impl Jar {
         // From the longest path to the shortest, without a list.
         let mut longest = self.cookies.iter().filter(goes).map(|kept| kept.path().len()).max();
         while let Some(length) = longest {
-            let of_length = |kept: &&Kept| goes(kept) && kept.path().len() == length;
+            let of_length = |kept: &&StoredCookie| goes(kept) && kept.path().len() == length;
             self.cookies.iter().filter(of_length).for_each(&mut write);
             longest =
                 self.cookies.iter().filter(goes).map(|kept| kept.path().len()).filter(|other| *other < length).max();
@@ -165,11 +165,12 @@ impl Jar {
 
     /// Bytes of heap.
     pub fn heap_bytes(&self) -> usize {
-        self.cookies.capacity() * size_of::<Kept>() + self.cookies.iter().map(|kept| kept.text.len()).sum::<usize>()
+        self.cookies.capacity() * size_of::<StoredCookie>()
+            + self.cookies.iter().map(|kept| kept.text.len()).sum::<usize>()
     }
 }
 
-impl Kept {
+impl StoredCookie {
     fn name(&self) -> &str {
         &self.text[..usize::from(self.name_bytes)]
     }
@@ -197,7 +198,7 @@ impl Kept {
     }
 }
 
-impl<'a> Said<'a> {
+impl<'a> SetCookie<'a> {
     fn of(text: &'a str, now_s: u64) -> Option<Self> {
         let is_control = |byte: u8| byte != b'\t' && byte.is_ascii_control();
         if text.bytes().any(is_control) {
@@ -242,7 +243,7 @@ fn seconds(text: &str) -> Option<i64> {
 }
 
 /// Names that promise something keep their promise. `is_bound`: it names no domain.
-fn keeps_word(said: &Said<'_>, is_bound: bool) -> bool {
+fn keeps_word(said: &SetCookie<'_>, is_bound: bool) -> bool {
     let begins = |text: &str, word: &str| text.get(..word.len()).is_some_and(|front| front.eq_ignore_ascii_case(word));
     // One without a name may not look as if it had one.
     let promises = |word: &str| begins(said.name, word) || (said.name.is_empty() && begins(said.value, word));

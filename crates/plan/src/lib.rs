@@ -7,12 +7,12 @@
 //!   fill a typed `Draft` (`Load`, `Request`, `Answers`, `Connection`); `Draft::plan` checks it
 //! - `program`: the steps of a user in one iteration
 //! - `pattern`: texts with slots `${...}`, the values of slots, and escaping for the place where a slot is
-//! - `talk`: messages of WebSocket and TCP; `hold`: held connections; `places`: their source and destination
+//! - `talk`: messages of WebSocket and TCP; `hold`: held connections; `endpoints`: their source and destination
 //!   addresses
 //! - `checks` and `redirect` judge responses, `charset` decodes their text
 //! - `secrets`: finds secrets in any text
 //! - `grpc`: descriptions of services (`Schema`), messages made of JSON, the `Shape` that responses must have
-//! - `carried`: a plan as bytes, which are validated before they are used (`carried/sound.rs`)
+//! - `encoding`: a plan as bytes, which are validated before they are used (`encoding/validate.rs`)
 
 #[cfg(test)]
 #[macro_use]
@@ -21,16 +21,20 @@ extern crate claims;
 mod address;
 mod bound;
 mod budget;
-mod carried;
 mod charset;
 mod checks;
 mod config;
 mod cookies;
 mod curl;
 mod curl_url;
+mod did_you_mean;
 pub mod draft;
+mod dynamic_parts;
+mod encoding;
+mod endpoints;
 mod error;
 mod expression;
+mod extract;
 mod file;
 mod flags;
 mod grpc;
@@ -38,26 +42,22 @@ mod header;
 mod hold;
 mod jar;
 mod load;
-mod making;
-mod nearest;
 mod nesting;
 mod pattern;
-mod places;
 mod program;
-mod reach;
 mod redirect;
 mod render;
+mod route_overrides;
 mod secrets;
 mod status;
-mod take;
 mod talk;
+mod target_policy;
 mod text;
 mod tls;
 mod tools;
 mod trace;
 mod value;
 mod version;
-mod ways;
 
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -67,40 +67,41 @@ use std::time::Duration;
 pub use address::Address;
 pub use bound::{Bound, Relation};
 pub use budget::{Budget, BudgetPart, parse_bytes};
-pub use carried::{CARRIED_BYTES_MAX, Carried, CarriedError};
 pub use charset::text_of;
 pub use checks::{Checks, HeaderCheck, JSON_MEMORY_BYTES_MAX, JsonCheck, TextCheck, says_seq};
 pub use config::{CONFIG_BYTES_MAX, ConfigError, ConfigFault, Setting, parse_config, read_config};
 pub use curl::{COMMANDS_MAX, CURL_FILE_BYTES_MAX, curl_words};
+pub use did_you_mean::{did_you_mean, distance};
 pub use draft::{Draft, HoldDraft, URLS_FILE_BYTES_MAX, URLS_MAX};
+pub use dynamic_parts::{DynamicParts, Extraction, Memory};
+pub use encoding::{CARRIED_BYTES_MAX, Carried, CarriedError};
+pub use endpoints::{Endpoint, Sources, parse_places, parse_sources};
 pub use error::{BOUND_SAID_MAX, CurlFault, DataIs, Need, PlanError, Remedy, StageFault, UrlsFault};
 pub use expression::{Column, Evaluate, Expression, Interpreters, Meaning, Moment};
+pub use extract::{Answered, Extract, ExtractError, ExtractFrom, NotExtracted, TAKEN_MAX, Which};
 pub use flags::{Flags, HoldFlags};
 pub use grpc::{
     Call, MESSAGES_MAX, MessageTypes, Misfit, Reflection, SCHEMA_BYTES_MAX, Schema, Shape, ShapeReader, missing_imports,
 };
 pub use header::Header;
 pub use hold::{HOLD_MAX, Hold, Work};
-pub use jar::{COOKIE_BYTES_MAX, JAR_COOKIES_MAX, Jar, Place as CookiePlace};
+pub use jar::{COOKIE_BYTES_MAX, Endpoint as CookieEndpoint, JAR_COOKIES_MAX, Jar};
 pub use load::{Arrivals, ConnectionCount, Load, RateStage, UserShape, UserStage, highest};
-pub use making::{Making, Memory, Taking};
-pub use nearest::{distance, nearest};
 pub use pattern::{
     ARGUMENTS_MAX, Argument, Filling, Function, Ground, PATTERN_BYTES_MAX, Pattern, PatternError, PatternFault,
     PatternPart, SLOT_BYTES_MAX, SLOT_DEPTH_MAX, SLOTS_MAX, Slot, SlotPlace, is_name,
 };
-pub use places::{Place, Sources, parse_places, parse_sources};
 pub use program::{
-    Choice, DEPTH_MAX, Meeting, NODES_MAX, Node, OnFailure, OneOf, PARALLEL_MAX, Program, ProgramFault, ROUNDS_MAX,
+    Barrier, Choice, DEPTH_MAX, NODES_MAX, Node, OnFailure, OneOf, PARALLEL_MAX, Program, ProgramFault, ROUNDS_MAX,
     Think, Transaction,
 };
-pub use reach::{Reach, UNASKED_CONNECTIONS_MAX, UNASKED_RATE_MAX, is_name_of_others, is_near};
 pub use redirect::{At, Follow, Form, Hop};
 pub use render::{Names, NotFilled, Rendering, Scope, Unknown, Uses, ValuePattern};
+pub use route_overrides::{ConnectTo, Resolve, RouteOverrides};
 pub use secrets::{Known, is_secret_field, masked, masked_header, masked_url};
 pub use status::StatusSet;
-pub use take::{Answered, NotTaken, TAKEN_MAX, Take, TakeError, TakeFrom, Which};
-pub use talk::{AnswerEnd, MESSAGE_BYTES_MAX, Message, MessageKind, PLACES_MAX, Talk};
+pub use talk::{MESSAGE_BYTES_MAX, Message, MessageKind, PLACES_MAX, ResponseEnd, Talk};
+pub use target_policy::{TargetPolicy, UNASKED_CONNECTIONS_MAX, UNASKED_RATE_MAX, is_name_of_others, is_near};
 pub use text::{parse_count, parse_duration, parse_rate, parse_share, parse_span, parse_stages, parse_user_stages};
 pub use tls::{OwnCertificate, Protocol, Tls, Trust};
 pub use tools::{
@@ -110,7 +111,6 @@ pub use tools::{
 pub use trace::trace_of;
 pub use value::{Value, loses_digits};
 pub use version::{TlsVersion, Version};
-pub use ways::{ConnectTo, Resolve, Ways};
 
 /// The most users of a plan.
 pub const USERS_MAX: u64 = 10_000_000;
@@ -143,9 +143,9 @@ pub struct Plan {
     /// Time between two snapshots.
     pub interval: Duration,
     /// Where users wait for each other.
-    pub meetings: Vec<Meeting>,
+    pub barriers: Vec<Barrier>,
     /// What is kept beside the usual.
-    pub keeps: Keeps,
+    pub keeps: CaptureOptions,
     /// What a run may spend at most.
     pub budget: Budget,
     /// The number that its draws come from, where a person may want it again.
@@ -154,7 +154,7 @@ pub struct Plan {
 
 /// What is kept of exchanges beside the usual figures: what the reports of other tools show, and what a person wants to see.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Keeps {
+pub struct CaptureOptions {
     /// Each exchange by itself.
     pub rows: bool,
     /// Whether bodies are as long as the first, and how long they took to come.
@@ -183,7 +183,7 @@ pub struct Scenario {
     /// An iteration of a user of a closed load starts so often at most.
     pub every: Option<Duration>,
     /// So many iterations of each user of a closed load, at most.
-    pub iterations_each: Option<u64>,
+    pub iterations_per_user: Option<u64>,
     /// So many connections that the users of a closed load share; `None`: each has its own.
     pub shared_connections: Option<u64>,
     /// What its users ask for.
@@ -216,9 +216,9 @@ pub struct Target {
     /// Where connections come from.
     pub sources: Sources,
     /// Where they go, in turn, when not to the host of the URL.
-    pub places: Vec<Place>,
+    pub places: Vec<Endpoint>,
     /// Where the load may go.
-    pub reach: Reach,
+    pub reach: TargetPolicy,
 }
 
 /// One action of a user: a request, and what is thought of its answer.
@@ -229,7 +229,7 @@ pub struct Step {
     /// What goes out.
     pub request: Request,
     /// What of it is made anew for each exchange, and what is taken from answers.
-    pub making: Option<Arc<Making>>,
+    pub making: Option<Arc<DynamicParts>>,
     /// What makes it a call of gRPC, if it is one. Then the statuses of the checks are those of gRPC.
     pub call: Option<Call>,
     /// Which of the targets it goes to.
@@ -312,7 +312,7 @@ impl Request {
 
 /// What a step needs of an answer. Nothing else is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Needs {
+pub struct ResponseNeeds {
     /// The most bytes of the body that are kept for the checks; 0 for none.
     pub body_bytes_max: usize,
     /// The whole head is kept.
@@ -324,12 +324,12 @@ const SHOWN_BODY_BYTES_MAX: usize = 1024;
 
 impl Step {
     /// Declared before the run, so that the engine keeps no more than this.
-    pub fn needs(&self) -> Needs {
+    pub fn needs(&self) -> ResponseNeeds {
         let takes = self.making.iter().flat_map(|making| &making.takes);
         let wants_body =
             self.checks.want_body() || self.checks.want_size() || takes.clone().any(|taking| taking.take.wants_body());
         let wants_head = self.checks.want_head() || takes.clone().any(|taking| taking.take.wants_head());
-        Needs {
+        ResponseNeeds {
             body_bytes_max: match (wants_body || self.is_shown, wants_head) {
                 (true, _) => CHECKED_BODY_BYTES_MAX,
                 (false, true) => SHOWN_BODY_BYTES_MAX,
@@ -381,16 +381,16 @@ impl Plan {
             scenario.steps.iter_mut().for_each(|step| step.is_shown = true);
         }
         // One user would wait for others that never come.
-        self.meetings.iter_mut().for_each(|meeting| meeting.users = 1);
+        self.barriers.iter_mut().for_each(|barrier| barrier.users = 1);
         self.warmup = Duration::ZERO;
         // Loops of an iteration may be more than a person makes.
         let requests = self.scenarios.iter().fold(0, |sum: u64, one| sum.saturating_add(one.requests_most()));
-        if requests > UNASKED_RATE_MAX { self } else { self.reaching(&Reach::Anywhere) }
+        if requests > UNASKED_RATE_MAX { self } else { self.reaching(&TargetPolicy::Anywhere) }
     }
 
     /// The same, of a load that may go there.
     #[must_use]
-    pub fn reaching(mut self, reach: &Reach) -> Self {
+    pub fn reaching(mut self, reach: &TargetPolicy) -> Self {
         for scenario in &mut self.scenarios {
             scenario.targets.iter_mut().for_each(|target| target.reach = reach.clone());
             let follows = scenario.steps.iter_mut().filter_map(|step| step.follow.as_mut());

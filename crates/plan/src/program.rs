@@ -103,7 +103,7 @@ pub enum Node {
         nodes: Vec<Node>,
     },
     /// Users wait for each other at the meeting of this number in the plan.
-    Meet(u32),
+    Barrier(u32),
     /// What is in it has a connection of its own to this target, which ends with it.
     Talk {
         /// Which of the targets of the scenario.
@@ -158,7 +158,7 @@ pub enum OnFailure {
 
 /// Where users wait for each other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Meeting {
+pub struct Barrier {
     /// Its name in reports.
     pub name: String,
     /// The arrival of so many lets them all go on.
@@ -297,9 +297,9 @@ impl Program {
     }
 
     /// The meetings at which its users wait for others, by their numbers in the plan; each once.
-    pub fn meetings(&self) -> Vec<u32> {
+    pub fn barriers(&self) -> Vec<u32> {
         let mut numbers = Vec::new();
-        [&self.start, &self.nodes, &self.stop].into_iter().for_each(|nodes| collect_meetings(nodes, &mut numbers));
+        [&self.start, &self.nodes, &self.stop].into_iter().for_each(|nodes| collect_barriers(nodes, &mut numbers));
         numbers.sort_unstable();
         numbers.dedup();
         numbers
@@ -319,7 +319,7 @@ impl Program {
         for node in nodes {
             match node {
                 Node::Ask { step, .. } if *step >= steps => return Err(ProgramFault::Nowhere),
-                Node::Ask { .. } | Node::Think(_) | Node::Meet(_) => {}
+                Node::Ask { .. } | Node::Think(_) | Node::Barrier(_) => {}
                 Node::Loop { most, .. } if *most > ROUNDS_MAX => return Err(ProgramFault::Rounds),
                 Node::Loop { nodes, .. } | Node::Talk { nodes, .. } => self.look(nodes, steps, depth, seen)?,
                 Node::If { then, otherwise, .. } => {
@@ -368,22 +368,22 @@ fn asks(steps: usize) -> Vec<Node> {
     (0..steps).map(|step| Node::Ask { step, on_failure: OnFailure::GoOn }).collect()
 }
 
-fn collect_meetings(nodes: &[Node], numbers: &mut Vec<u32>) {
+fn collect_barriers(nodes: &[Node], numbers: &mut Vec<u32>) {
     for node in nodes {
         match node {
-            Node::Meet(number) => numbers.push(*number),
+            Node::Barrier(number) => numbers.push(*number),
             Node::Ask { .. } | Node::Think(_) | Node::Parallel { .. } => {}
             Node::If { then, otherwise, .. } => {
-                collect_meetings(then, numbers);
-                collect_meetings(otherwise, numbers);
+                collect_barriers(then, numbers);
+                collect_barriers(otherwise, numbers);
             }
-            Node::Choose(choices) => choices.iter().for_each(|choice| collect_meetings(&choice.nodes, numbers)),
+            Node::Choose(choices) => choices.iter().for_each(|choice| collect_barriers(&choice.nodes, numbers)),
             Node::Transaction { nodes, .. }
             | Node::Repeat { nodes, .. }
             | Node::Loop { nodes, .. }
             | Node::Talk { nodes, .. }
             | Node::Shuffle(nodes)
-            | Node::InTurn(nodes) => collect_meetings(nodes, numbers),
+            | Node::InTurn(nodes) => collect_barriers(nodes, numbers),
         }
     }
 }
@@ -395,7 +395,7 @@ fn exactly(nodes: &[Node]) -> Option<u64> {
         all.iter().all(|other| *other == Some(first)).then_some(first)
     };
     let of_node = |node: &Node| match node {
-        Node::Think(_) | Node::Meet(_) => Some(0),
+        Node::Think(_) | Node::Barrier(_) => Some(0),
         Node::Ask { .. } => Some(1),
         Node::Parallel { steps, .. } => Some(steps.len() as u64),
         Node::If { then, otherwise, .. } => same(vec![exactly(then), exactly(otherwise)]),
@@ -415,7 +415,7 @@ fn exactly(nodes: &[Node]) -> Option<u64> {
 /// The most of these that one user has under way at a time.
 fn widest(nodes: &[Node]) -> u64 {
     let of_node = |node: &Node| match node {
-        Node::Think(_) | Node::Meet(_) | Node::Ask { .. } => 1,
+        Node::Think(_) | Node::Barrier(_) | Node::Ask { .. } => 1,
         Node::Parallel { most, steps, .. } => u64::from(*most).min(steps.len() as u64).max(1),
         Node::If { then, otherwise, .. } => widest(then).max(widest(otherwise)),
         Node::Choose(choices) => choices.iter().map(|choice| widest(&choice.nodes)).max().unwrap_or(1),
@@ -436,7 +436,7 @@ fn most(nodes: &[Node], of_step: &dyn Fn(usize) -> u64) -> u64 {
         OnFailure::GoOn | OnFailure::Next | OnFailure::Stop => 1,
     };
     let of_node = |node: &Node| match node {
-        Node::Think(_) | Node::Meet(_) => 0,
+        Node::Think(_) | Node::Barrier(_) => 0,
         Node::Ask { step, on_failure } => of_step(*step).saturating_mul(tries(on_failure)),
         Node::Parallel { steps, on_failure, .. } => {
             let once = steps.iter().fold(0, |sum: u64, step| sum.saturating_add(of_step(*step)));
@@ -455,7 +455,7 @@ fn most(nodes: &[Node], of_step: &dyn Fn(usize) -> u64) -> u64 {
 
 fn pause(nodes: &[Node]) -> bool {
     nodes.iter().any(|node| match node {
-        Node::Think(_) | Node::Meet(_) => true,
+        Node::Think(_) | Node::Barrier(_) => true,
         Node::Ask { .. } | Node::Parallel { .. } => false,
         Node::If { then, otherwise, .. } => pause(then) || pause(otherwise),
         Node::Choose(choices) => choices.iter().any(|choice| pause(&choice.nodes)),
@@ -472,7 +472,7 @@ fn pause(nodes: &[Node]) -> bool {
 fn asks_something(nodes: &[Node]) -> bool {
     nodes.iter().any(|node| match node {
         Node::Ask { .. } | Node::Parallel { .. } => true,
-        Node::Think(_) | Node::Meet(_) => false,
+        Node::Think(_) | Node::Barrier(_) => false,
         Node::If { then, otherwise, .. } => asks_something(then) || asks_something(otherwise),
         Node::Repeat { most: 0, .. } => false,
         Node::Transaction { nodes, .. }

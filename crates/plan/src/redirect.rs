@@ -5,7 +5,7 @@ mod form;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-use crate::{Protocol, Reach, Request, Sources, Target, Tls, Ways};
+use crate::{Protocol, Request, RouteOverrides, Sources, Target, TargetPolicy, Tls};
 pub use form::{At, Form};
 pub(crate) use form::{Content, Field};
 
@@ -17,9 +17,9 @@ pub struct Follow {
     /// How connections are secured where a redirect leads from plain ones to secured ones.
     pub tls: Box<Tls>,
     /// Where hosts are, as the user said.
-    pub ways: Box<Ways>,
+    pub ways: Box<RouteOverrides>,
     /// Where they may lead.
-    pub reach: Reach,
+    pub reach: TargetPolicy,
     /// So many, one after the other.
     pub most: u32,
     /// Secrets go to other hosts too.

@@ -107,11 +107,11 @@ pub struct Unknown {
 /// A pattern made ready.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rendering {
-    parts: Vec<Part>,
+    parts: Vec<TextPart>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-enum Part {
+enum TextPart {
     Text(Box<[u8]>),
     Slot(SlotPlace, Term),
 }
@@ -156,7 +156,8 @@ impl Term {
 impl Rendering {
     /// Whether all that it names by numbers is there.
     pub(crate) fn look_at(&self, known: Known) -> Result<(), &'static str> {
-        let terms = self.parts.iter().filter_map(|part| if let Part::Slot(_, term) = part { Some(term) } else { None });
+        let terms =
+            self.parts.iter().filter_map(|part| if let TextPart::Slot(_, term) = part { Some(term) } else { None });
         for term in terms {
             term.look_at(known)?;
         }
@@ -171,13 +172,13 @@ impl Rendering {
         let mut parts = Vec::new();
         for part in &pattern.parts {
             parts.push(match part {
-                PatternPart::Text(text) => Part::Text(text.as_bytes().into()),
+                PatternPart::Text(text) => TextPart::Text(text.as_bytes().into()),
                 PatternPart::Slot(slot) => {
                     let term = match &slot.filling {
                         Filling::Expression => names.expression(&slot.text).map(Term::Expression),
                         filling => term_of(filling, names),
                     };
-                    Part::Slot(slot.place, term.ok_or_else(|| Unknown { text: slot.text.clone() })?)
+                    TextPart::Slot(slot.place, term.ok_or_else(|| Unknown { text: slot.text.clone() })?)
                 }
             });
         }
@@ -188,13 +189,13 @@ impl Rendering {
     pub(crate) fn begins_with_text(&self) -> bool {
         self.parts
             .iter()
-            .find(|part| !matches!(part, Part::Text(text) if text.is_empty()))
-            .is_some_and(|part| matches!(part, Part::Text(_)))
+            .find(|part| !matches!(part, TextPart::Text(text) if text.is_empty()))
+            .is_some_and(|part| matches!(part, TextPart::Text(_)))
     }
 
     /// Bytes that are always the same.
     pub fn of_bytes(bytes: &[u8]) -> Self {
-        let text = Part::Text(bytes.into());
+        let text = TextPart::Text(bytes.into());
         Self { parts: if bytes.is_empty() { Vec::new() } else { vec![text] } }
     }
 
@@ -202,12 +203,12 @@ impl Rendering {
     #[must_use]
     pub fn then(mut self, other: Self) -> Self {
         let mut others = other.parts.into_iter();
-        if let Some(Part::Text(last)) = self.parts.last_mut()
+        if let Some(TextPart::Text(last)) = self.parts.last_mut()
             && let Some(next) = others.next()
         {
             match next {
-                Part::Text(text) => *last = [&last[..], &text[..]].concat().into(),
-                slot @ Part::Slot(..) => self.parts.push(slot),
+                TextPart::Text(text) => *last = [&last[..], &text[..]].concat().into(),
+                slot @ TextPart::Slot(..) => self.parts.push(slot),
             }
         }
         self.parts.extend(others);
@@ -218,7 +219,7 @@ impl Rendering {
     pub fn constant(&self) -> Option<&[u8]> {
         match &self.parts[..] {
             [] => Some(b""),
-            [Part::Text(text)] => Some(text),
+            [TextPart::Text(text)] => Some(text),
             _ => None,
         }
     }
@@ -230,10 +231,10 @@ impl Rendering {
     pub fn fill(&self, scope: &mut impl Scope, out: &mut Vec<u8>) -> Result<(), NotFilled> {
         for part in &self.parts {
             match part {
-                Part::Text(text) => out.extend_from_slice(text),
-                Part::Slot(place, Term::Constant(value)) => write_escaped(value, *place, out)?,
-                Part::Slot(place, Term::Variable(number)) => write_escaped(scope.variable(*number), *place, out)?,
-                Part::Slot(place, term) => write_escaped(&term.value(scope)?, *place, out)?,
+                TextPart::Text(text) => out.extend_from_slice(text),
+                TextPart::Slot(place, Term::Constant(value)) => write_escaped(value, *place, out)?,
+                TextPart::Slot(place, Term::Variable(number)) => write_escaped(scope.variable(*number), *place, out)?,
+                TextPart::Slot(place, term) => write_escaped(&term.value(scope)?, *place, out)?,
             }
         }
         Ok(())
@@ -244,7 +245,7 @@ impl Rendering {
     /// # Errors
     /// As [`Rendering::fill`].
     pub fn value(&self, scope: &mut impl Scope) -> Result<Value, NotFilled> {
-        if let [Part::Slot(_, term)] = &self.parts[..] {
+        if let [TextPart::Slot(_, term)] = &self.parts[..] {
             return term.value(scope);
         }
         let mut out = Vec::new();
@@ -277,7 +278,7 @@ fn call_of(function: Function, arguments: &[Argument], names: &mut impl Names) -
     }
     let terms = arguments.iter().map(|argument| match argument {
         Argument::Text(text) => Some(Term::Constant(Value::text(text))),
-        Argument::Whole(number) => Some(Term::Constant(Value::Int(*number))),
+        Argument::Integer(number) => Some(Term::Constant(Value::Int(*number))),
         Argument::Number(number) => Some(Term::Constant(Value::Float(*number))),
         Argument::Filling(filling) => term_of(filling, names),
     });

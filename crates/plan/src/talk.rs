@@ -13,7 +13,7 @@ pub struct Talk {
     /// What is sent, without a frame; none of those who only listen.
     pub message: Option<Message>,
     /// Where the answer ends.
-    pub answer: AnswerEnd,
+    pub response: ResponseEnd,
     /// Of WebSocket: subprotocols that are offered, the dearest first.
     pub subprotocols: Vec<String>,
     /// Answers that fail the checks are passed over: it waits for one that does not.
@@ -48,7 +48,7 @@ pub enum MessageKind {
 
 /// Where an answer ends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum AnswerEnd {
+pub enum ResponseEnd {
     /// There is none.
     None,
     /// With a message of WebSocket; with a pong, if a ping was sent.

@@ -25,7 +25,7 @@ fn a_url_is_enough() {
     let request = &scenario.steps[0].request;
     assert_eq!((request.method.as_str(), request.path.as_str()), ("GET", "/a?b=c"));
     assert_eq!(header_lines(request), ["Host: localhost:8080", "User-Agent: onrush/test", "Accept: */*"]);
-    assert_eq!(scenario.steps[0].needs(), Needs { body_bytes_max: 0, head: false });
+    assert_eq!(scenario.steps[0].needs(), ResponseNeeds { body_bytes_max: 0, head: false });
 }
 
 #[test]
@@ -156,9 +156,9 @@ fn each_mistake_is_named() {
         (Flags { data: some("x"), ..flags("tcp://h:1") }, "nothing says where an answer ends"),
         (Flags { data: some("x"), until: some(""), ..flags("tcp://h:1") }, "--until wants 1 to 64 bytes"),
         (Flags { data: some("x"), until: some("\\q"), ..flags("tcp://h:1") }, "--until wants"),
-        (Flags { data: some("hex:0"), no_answer: true, ..flags("tcp://h:1") }, "pairs of hexadecimal digits"),
+        (Flags { data: some("hex:0"), no_response: true, ..flags("tcp://h:1") }, "pairs of hexadecimal digits"),
         (
-            Flags { data: some("x"), until: some("a"), no_answer: true, ..flags("tcp://h:1") },
+            Flags { data: some("x"), until: some("a"), no_response: true, ..flags("tcp://h:1") },
             "cannot be given together",
         ),
         (Flags { data: some("x"), data_bytes: some("3"), ..flags("ws://h") }, "-d and --data-bytes cannot"),
@@ -172,12 +172,12 @@ fn each_mistake_is_named() {
         (Flags { method: some("PUT"), ..flags("ws://h") }, "-X and ws:// cannot be given together"),
         (Flags { headers: vec!["Upgrade: x".to_owned()], ..flags("ws://h") }, "belongs to the handshake"),
         (Flags { source_ip: some("10.0.0"), ..flags("a") }, "--source-ip wants addresses"),
-        (Flags { to: some("8080"), ..flags("a") }, "--to wants places"),
+        (Flags { to: some("8080"), ..flags("a") }, "--connect-addresses wants places"),
         (Flags { alpn: Some(",".to_owned()), ..flags("https://a") }, "--alpn wants one of"),
         (flags("http://"), "not a URL"),
         (flags("http://a:99999/"), "not a URL"),
         (flags("http://a:0/"), "port 0"),
-        (Flags { data: some("x"), no_answer: true, ..flags("tcp://me:secret@a:1") }, "name or password"),
+        (Flags { data: some("x"), no_response: true, ..flags("tcp://me:secret@a:1") }, "name or password"),
         (Flags { connections: some("0"), ..flags("a") }, "-c wants a whole number from 1"),
         (Flags { connections: some("many"), ..flags("a") }, "not 'many'"),
         (Flags { requests: some("-5"), ..flags("a") }, "-n wants a whole number from 1"),
@@ -425,7 +425,7 @@ fn an_open_load_of_each_kind() {
 
 #[test]
 fn messages_are_what_was_meant() {
-    use crate::{AnswerEnd, HoldFlags, MessageKind, Work};
+    use crate::{HoldFlags, MessageKind, ResponseEnd, Work};
     let some = |text: &str| Some(text.to_owned());
     let talk = |flags: Flags| flags.plan().expect("a plan").scenarios[0].steps[0].talk.clone().expect("a talk");
     let message = |flags: Flags| talk(flags).message.map(|message| (message.kind, message.bytes)).expect("a message");
@@ -436,12 +436,12 @@ fn messages_are_what_was_meant() {
     assert_eq!(random(None).len(), 100);
     assert_eq!(random(None), random(some("1")));
     assert_ne!(random(some("2")), random(some("1")));
-    let end = |flags: Flags| talk(Flags { data: some("x"), ..flags }).answer;
-    assert_eq!(end(Flags { until: some("\\r\\n\\x00"), ..flags("tcp://h:1") }), AnswerEnd::Until(b"\r\n\0".to_vec()));
-    assert_eq!(end(Flags { read_bytes: some("7"), ..flags("tcp://h:1") }), AnswerEnd::Bytes(7));
-    let prefix = AnswerEnd::LengthPrefix { width: 4, is_little_endian: true };
+    let end = |flags: Flags| talk(Flags { data: some("x"), ..flags }).response;
+    assert_eq!(end(Flags { until: some("\\r\\n\\x00"), ..flags("tcp://h:1") }), ResponseEnd::Until(b"\r\n\0".to_vec()));
+    assert_eq!(end(Flags { read_bytes: some("7"), ..flags("tcp://h:1") }), ResponseEnd::Bytes(7));
+    let prefix = ResponseEnd::LengthPrefix { width: 4, is_little_endian: true };
     assert_eq!(end(Flags { length_prefix: some("4le"), ..flags("tcp://h:1") }), prefix);
-    assert_eq!(end(Flags { no_answer: true, ..flags("ws://h") }), AnswerEnd::None);
+    assert_eq!(end(Flags { no_response: true, ..flags("ws://h") }), ResponseEnd::None);
     let hold = |url: &str, every: Option<&str>| {
         HoldFlags { common: flags(url), every: every.map(str::to_owned), ..HoldFlags::default() }.plan()
     };

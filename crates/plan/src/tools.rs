@@ -12,8 +12,8 @@ mod wrk;
 
 use std::time::Duration;
 
-use crate::draft::{Answers, Body, Connection, Load, Request, Security};
-use crate::{Draft, Header, Keeps, PlanError, StatusSet};
+use crate::draft::{Body, Connection, Load, Request, ResponseChecks, Security};
+use crate::{CaptureOptions, Draft, Header, PlanError, StatusSet};
 pub use ab::AbSettings;
 pub use gostress::{GoStressSettings, Verify};
 pub use hey::HeySettings;
@@ -219,12 +219,12 @@ impl ToolRun {
     }
 }
 
-/// The words without our own `--i-may-load HOST`, and the hosts.
+/// The words without our own `--allow-host HOST`, and the hosts.
 fn without_consents(words: Vec<String>) -> (Vec<String>, Vec<String>) {
     let (mut rest, mut hosts) = (Vec::new(), Vec::new());
     let mut words = words.into_iter();
     while let Some(word) = words.next() {
-        match word.strip_prefix("--i-may-load") {
+        match word.strip_prefix("--allow-host") {
             Some("") => hosts.extend(words.next()),
             Some(host) if host.starts_with('=') => hosts.push(host[1..].to_owned()),
             _ => rest.push(word),
@@ -278,8 +278,8 @@ fn request_of(method: &str, headers: Vec<Header>, body: Option<Vec<u8>>, timeout
 }
 
 /// Every status is an answer.
-fn any_answer() -> Answers {
-    Answers { status: Some(StatusSet::any()), ..Answers::default() }
+fn any_response() -> ResponseChecks {
+    ResponseChecks { status: Some(StatusSet::any()), ..ResponseChecks::default() }
 }
 
 /// Certificates are not verified, where `is_insecure`.

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 use crate::render::Scope;
-use crate::{Making, Need, Plan, PlanError, Request, Step};
+use crate::{DynamicParts, Need, Plan, PlanError, Request, Step};
 
 /// The header that names it.
 const HEADER: &str = "traceparent";
@@ -49,7 +49,7 @@ pub fn trace_of(request: &Request) -> Option<u128> {
     u128::from_str_radix(digits, 16).ok().filter(|trace| *trace != 0)
 }
 
-impl Making {
+impl DynamicParts {
     /// Names another trace. Draws are those of the seed; the time of day keeps traces of two runs apart.
     pub(crate) fn write_trace(&self, request: &mut Request, scope: &mut impl Scope) {
         let Some((_, value)) = self.trace.and_then(|place| request.headers.get_mut(place)) else { return };

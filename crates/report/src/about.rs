@@ -4,8 +4,8 @@ use figures::Run;
 use serde_json::{Map, Value, json};
 
 use crate::Language;
+use crate::request_records::utc;
 use crate::summary::scenario_in_words;
-use crate::traced::utc;
 
 /// What is known of the program and of the machine it runs on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -39,7 +39,7 @@ pub fn change_text(changed: &Changed, language: Language) -> String {
 /// The same with its instant.
 pub fn change_line(changed: &Changed, language: Language) -> String {
     let (at, text) = (span(changed.at.as_duration()), change_text(changed, language));
-    language.pick(format!("changed at {at}: {text}"), format!("{at} 时变更：{text}"))
+    language.pick(format!("changed at {at}: {text}"), format!("{at} 时调整：{text}"))
 }
 
 /// Lines of the summary.

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use figures::{Charts, Mark, PartPoint, Point, Run, Standing};
+use figures::{Charts, LiveTotals, Mark, PartPoint, Point, Run};
 use metrics::{Distribution, Measure};
 use pacing::Nanos;
 use serde_json::{Map, Value, json};
@@ -46,7 +46,7 @@ pub struct Moment<'a> {
     /// Since the start of the run.
     pub now: Nanos,
     /// What there was since.
-    pub standing: &'a Standing,
+    pub standing: &'a LiveTotals,
 }
 
 /// The end of what is shown.
@@ -102,7 +102,7 @@ impl Shown<'_> {
         };
         // What asks for iterations does not stand beside requests.
         if self.charts.asks_for_requests {
-            put("asked_per_s", &|point| self.charts.asked_between(point));
+            put("requested_per_s", &|point| self.charts.requested_between(point));
         }
         if self.charts.has_rate() {
             put("dropped_per_s", &|point| point.per_s(point.dropped));

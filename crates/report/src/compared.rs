@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::Language;
 use crate::format::{Align, pad, rate, time};
-use crate::past::{in_percent, plain_text};
+use crate::history::{in_percent, plain_text};
 
 /// Grows with every change that a reader could stumble over.
 const VERSION: u32 = 2;
@@ -84,7 +84,7 @@ pub fn comparison_table(comparison: &Comparison, names: [&[String]; 2], language
     if !comparison.is_same_target() {
         text.push_str(language.pick(
             "! the targets differ: this compares them, and not one with itself\n",
-            "! 被测目标不同：比较的是不同的目标，而不是同一目标的变化\n",
+            "! 压测目标不同：比较的是不同的目标，而不是同一目标的变化\n",
         ));
     }
     if !comparison.is_same_plan() {
@@ -100,17 +100,19 @@ pub fn comparison_table(comparison: &Comparison, names: [&[String]; 2], language
         let name = name_of(one.figure, comparison.is_hold, language).to_owned();
         text.push_str(&row([name, before, after, change_of(one)], &judged(one, language)));
     }
-    for (names, _) in names.iter().zip(comparison.is_spoiled).filter(|(_, is_spoiled)| *is_spoiled) {
+    for (names, _) in names.iter().zip(comparison.is_unreliable).filter(|(_, is_unreliable)| *is_unreliable) {
         let name = plain_text(&names.join(", "));
         text.push_str(&language.pick(
-            format!("! {name} is SPOILED: its figures reflect the machine that made the load as much as the target\n"),
-            format!("! {name} 的结果不可信：既反映被测服务，也反映压测机自身\n"),
+            format!(
+                "! {name} is UNRELIABLE: its figures reflect the machine that made the load as much as the target\n"
+            ),
+            format!("! {name} 的结果不可靠：既反映被测服务，也反映压测机自身\n"),
         ));
     }
     if comparison.is_uneven {
         text.push_str(language.pick(
             "! their intervals are not equally long (--interval): percentiles are not judged\n",
-            "! 各次运行的周期（--interval）长度不同：不对百分位作判断\n",
+            "! 各次压测的周期（--interval）长度不同：不对百分位作判断\n",
         ));
     }
     text
@@ -151,7 +153,7 @@ pub fn comparison_json(comparison: &Comparison, names: [&[String]; 2], fail_if: 
         "is_same_target": comparison.is_same_target(),
         "is_same_plan": comparison.is_same_plan(),
         "intervals": comparison.intervals,
-        "is_spoiled": comparison.is_spoiled,
+        "is_unreliable": comparison.is_unreliable,
         "is_uneven": comparison.is_uneven,
         "differences": comparison.differences.iter().map(one).collect::<Vec<_>>(),
         "fail_if": fail_if.iter().map(ruled).collect::<Vec<_>>(),
@@ -166,21 +168,21 @@ pub fn ruling_line(fail_if: &FailIf, comparison: &Comparison, language: Language
         (Ruling::Struck, Some(one)) => {
             let ([before, after], change) = (one.values.map(|value| value_of(one, value)), change_of(one));
             let stalled = match one.is_stalled[1] {
-                true => language.pick("; onrush itself stalled in B, which may have caused it", "；B 中 onrush 自身有停顿，可能是其原因"),
+                true => language.pick("; onrush itself stalled in B, which may have caused it", "；B 中 onrush 自身有卡顿，可能是其原因"),
                 false => "",
             };
             Some(language.pick(
                 format!("--fail-if '{text}' struck: {before} -> {after} ({change}){stalled}"),
-                format!("--fail-if '{text}' 已触发：{before} -> {after}（{change}）{stalled}"),
+                format!("未通过 --fail-if '{text}'：{before} → {after}（{change}）{stalled}"),
             ))
         }
         (Ruling::BaselineStalled, _) => Some(language.pick(
             format!("--fail-if '{text}' is not judged: onrush stalled in A, or was its limit, which may hide what became worse; run A again"),
-            format!("--fail-if '{text}' 未作判断：A 中 onrush 自身有停顿或是瓶颈，可能掩盖变差；请重新运行 A"),
+            format!("--fail-if '{text}' 未作判断：A 中 onrush 自身有卡顿或是瓶颈，可能掩盖变差；请重新压测 A"),
         )),
         (Ruling::TooLittle, _) => Some(language.pick(
             format!("--fail-if '{text}' is not judged: too little was measured; let all runs last longer, with the same --interval"),
-            format!("--fail-if '{text}' 未作判断：数据不足；请让各次运行持续更久，并使用相同的 --interval"),
+            format!("--fail-if '{text}' 未作判断：数据不足；请让各次压测持续更久，并使用相同的 --interval"),
         )),
         _ => None,
     }
@@ -190,7 +192,7 @@ pub fn ruling_line(fail_if: &FailIf, comparison: &Comparison, language: Language
 pub fn other_kind(name: &str, language: Language) -> String {
     language.pick(
         format!("{name} is of another kind: a load cannot be compared with connections that were held"),
-        format!("{name} 属于另一类运行：压测与长连接保持（hold）不能互相比较"),
+        format!("{name} 属于另一类压测：请求压测与长连接压测（hold）不能互相比较"),
     )
 }
 

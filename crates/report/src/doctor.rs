@@ -2,12 +2,12 @@
 
 mod rows;
 
-use driver::Chosen;
+use driver::DriverSelection;
 use host::{Change, Limit, LimitKind, Settings, Situation};
 use serde_json::{Value, json};
 
-use crate::capacity::{limit_figures, limit_name, remedies};
 use crate::format::{Align, count, pad};
+use crate::limits::{limit_figures, limit_name, remedies};
 use crate::screen::Screen;
 
 /// What was looked at.
@@ -24,7 +24,7 @@ pub struct Checkup<'a> {
     /// What can be widened by settings.
     pub changes: &'a [Change],
     /// What drives sockets here.
-    pub driver: &'a Chosen,
+    pub driver: &'a DriverSelection,
 }
 
 impl Checkup<'_> {
@@ -41,7 +41,7 @@ impl Checkup<'_> {
     /// The page, with a line end.
     pub fn text(&self, screen: &Screen) -> String {
         let language = screen.language;
-        let mut page = rows::table(&self.rows(), screen);
+        let mut page = rows::table(&self.rows(language), screen);
         page.push('\n');
         let side = match self.situation.is_server {
             true => language.pick("connections that it accepts", "作为服务端接受的连接"),
@@ -71,19 +71,20 @@ impl Checkup<'_> {
 
     /// Whether so many fit, and what to do when they do not.
     fn advice(&self, wanted: u64, page: &mut String, screen: &Screen) {
-        let (language, asked) = (screen.language, count(wanted));
+        let (language, requested) = (screen.language, count(wanted));
         if self.is_enough() && self.changes.is_empty() {
             return rows::line(
                 page,
                 0,
-                &language.pick(format!("{asked} fit."), format!("{asked} 个没有问题。")),
+                &language.pick(format!("{requested} fit."), format!("{requested} 个没有问题。")),
                 screen,
             );
         }
         page.push('\n');
         let title = match self.is_enough() {
-            true => language.pick(format!("{asked} fit; worth changing:"), format!("{asked} 个可以承载；建议调整：")),
-            false => language.pick(format!("For {asked}:"), format!("要承载 {asked} 个：")),
+            true => language
+                .pick(format!("{requested} fit; worth changing:"), format!("{requested} 个可以承载；建议调整：")),
+            false => language.pick(format!("For {requested}:"), format!("要承载 {requested} 个：")),
         };
         rows::line(page, 0, &title, screen);
         for limit in self.limits.iter().filter(|limit| limit.connections < wanted) {

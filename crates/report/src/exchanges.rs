@@ -8,7 +8,7 @@ use metrics::{Failure, Outcome, Sample};
 use plan::{Known, Step};
 
 use crate::format::{count, time};
-use crate::{Language, say};
+use crate::{Language, messages};
 use figures::{Quantile, Run};
 pub(crate) use parts::masked_line;
 
@@ -38,7 +38,7 @@ impl Showing {
 }
 
 /// The failed exchanges that were kept; empty when there are none.
-pub fn failed_answers(run: &Run, showing: &Showing) -> String {
+pub fn failed_responses(run: &Run, showing: &Showing) -> String {
     let samples: Vec<&Sample> =
         run.samples.iter().filter(|sample| matches!(sample.outcome, Outcome::Failed(_))).collect();
     let failed = run.tally.failed;
@@ -54,7 +54,8 @@ pub fn failed_answers(run: &Run, showing: &Showing) -> String {
         let at = time(sample.at_ns as f64);
         let step = step_of(run, sample).map_or(String::new(), |step| visible(&showing.hide(&step.name)));
         let reason = reason(sample, run, showing);
-        let _ = writeln!(text, "\n{}. {at}  {step}: {reason}", number + 1);
+        let colon = showing.language.pick(": ", "：");
+        let _ = writeln!(text, "\n{}. {at}  {step}{colon}{reason}", number + 1);
         way(sample, showing, &mut text);
         parts::write(sample, step_of(run, sample), showing, &mut text);
     }
@@ -62,7 +63,7 @@ pub fn failed_answers(run: &Run, showing: &Showing) -> String {
 }
 
 /// Something came of an exchange that was kept, or it says why nothing was sent.
-pub fn has_answers(run: &Run) -> bool {
+pub fn has_responses(run: &Run) -> bool {
     let says_why = |sample: &Sample| sample.parts.is_empty() && !sample.reason.is_empty();
     run.samples.iter().any(|sample| says_why(sample) || sample.parts.iter().any(|part| !part.is_ours))
 }
@@ -77,11 +78,13 @@ pub fn exchange_in_full(run: &Run, showing: &Showing) -> String {
         "* {}",
         match connected {
             Some(span) => language.pick(
-                format!("connected to {} in {span}", say::place(run)),
-                format!("已连接 {}，用时 {span}", say::place(run))
+                format!("connected to {} in {span}", messages::place(run)),
+                format!("已连接 {}，用时 {span}", messages::place(run))
             ),
-            None =>
-                language.pick(format!("not connected to {}", say::place(run)), format!("未能连接 {}", say::place(run))),
+            None => language.pick(
+                format!("not connected to {}", messages::place(run)),
+                format!("未能连接 {}", messages::place(run))
+            ),
         }
     );
     if let Some(seed) = run.plan.seed {
@@ -143,15 +146,16 @@ fn step_of<'a>(run: &'a Run, sample: &Sample) -> Option<&'a Step> {
 
 fn reason(sample: &Sample, run: &Run, showing: &Showing) -> String {
     let Outcome::Failed(failure) = sample.outcome else { return String::new() };
-    let name = say::failure_name(failure);
+    let name = messages::failure_called(failure, showing.language);
     if !sample.reason.is_empty() {
         let why = visible(&showing.hide(&sample.reason));
-        return showing.language.pick(format!("{name}: {why}"), format!("{name}：{}", say::why_in_chinese(&why)));
+        return showing.language.pick(format!("{name}: {why}"), format!("{name}：{}", messages::why_in_chinese(&why)));
     }
     if failure == Failure::Status && sample.status > 0 {
         return format!("{name} {}", sample.status);
     }
-    format!("{name} - {}", visible(&say::remedy_at(failure, &sample.place, run, showing.language)))
+    let remedy = visible(&messages::remedy_at(failure, &sample.place, run, showing.language));
+    format!("{name}{}{remedy}", showing.language.pick(" - ", "："))
 }
 
 /// The redirects that led to a failure.

@@ -1,13 +1,13 @@
 //! Why nothing at all succeeded, where that is plain to see.
 
-use engine::Known;
+use engine::Basis;
 use figures::{Note, Run};
 use metrics::{Failure, ProtocolFault};
 use plan::{Protocol, Step};
 
 use crate::Language;
 use crate::format::{count, percent};
-use crate::say::failure_name;
+use crate::messages::failure_name;
 
 /// The beginning of the verdict of a run in which nothing succeeded; `None` of any other.
 pub(crate) fn nothing_succeeded(run: &Run, language: Language) -> Option<String> {
@@ -20,15 +20,15 @@ pub(crate) fn nothing_succeeded(run: &Run, language: Language) -> Option<String>
 }
 
 /// The share of failures from which on they are the first thing that is said.
-const TOLD_SHARE_MIN: f64 = 0.01;
+const REPORTED_SHARE_MIN: f64 = 0.01;
 
 /// The beginning of the verdict of a run of which a part failed: how much of it, and for which reason most of that. What the target
 /// refused because it was too much is told by the verdict itself.
 pub(crate) fn some_failed(run: &Run, language: Language) -> Option<String> {
     let (tally, finished) = (&run.tally, run.tally.finished());
-    let is_told = tally.failed as f64 >= TOLD_SHARE_MIN * finished.max(1) as f64;
-    let told_already = matches!(run.verdict.known, Known::Refusals { .. } | Known::Outage(_));
-    if !is_told || told_already {
+    let is_reported = tally.failed as f64 >= REPORTED_SHARE_MIN * finished.max(1) as f64;
+    let reported_already = matches!(run.verdict.known, Basis::Refusals { .. } | Basis::Outage(_));
+    if !is_reported || reported_already {
         return None;
     }
     let most = tally.failures.iter().max_by_key(|each| each.count)?;
@@ -91,7 +91,7 @@ fn of_checks(run: &Run, language: Language) -> String {
     let flags: Vec<&str> = flags.iter().filter(|(_, is_used)| *is_used).map(|(flag, _)| *flag).collect();
     language.pick(
         format!("the answers do not meet {}; see them with --show-failures", flags.join(" and ")),
-        format!("响应不符合 {} 的要求；可用 --show-failures 查看", flags.join(" 和 ")),
+        format!("断言失败：响应不符合 {}；可用 --show-failures 查看", flags.join(" 和 ")),
     )
 }
 
@@ -113,7 +113,7 @@ fn remedy(status: u16, has_body: bool, language: Language) -> &'static str {
         500.. => ("look into the log of the server", "请查看服务端日志"),
         _ => (
             "if it is a success here, say so with --expect-status (in a file: expect: {status: ...})",
-            "如果这就是期望的结果，请用 --expect-status 说明（文件中为 expect: {status: ...}）",
+            "如果这就是预期的结果，请用 --expect-status 说明（文件中为 expect: {status: ...}）",
         ),
     };
     language.pick(english, chinese)

@@ -5,7 +5,7 @@ use figures::{Held, Run, Times};
 use crate::format::{count, percent, rate, time};
 use crate::held::verdicts;
 use crate::verdict::{threshold_line, verdict};
-use crate::{Language, say};
+use crate::{Language, messages};
 
 /// Failures that the page names.
 const FAILURES_MAX: usize = 10;
@@ -45,7 +45,11 @@ pub fn github_page(run: &Run, language: Language) -> String {
     if !counts.failures.is_empty() {
         out.push_str(&format!("\n| {} | |\n|---|---:|\n", language.pick("Failure", "失败原因")));
         for failure in counts.failures.iter().take(FAILURES_MAX) {
-            out.push_str(&format!("| {} | {} |\n", text(&say::failure_name(failure.failure)), count(failure.count)));
+            out.push_str(&format!(
+                "| {} | {} |\n",
+                text(&messages::failure_called(failure.failure, language)),
+                count(failure.count)
+            ));
         }
     }
     out.push('\n');

@@ -112,16 +112,16 @@ fn tag(name: &str) -> String {
 pub fn hdr_text(run: &Run) -> String {
     let mut text = percentiles(run.recorded.succeeded.of(Measure::Response));
     text.push_str("#[response_time of what succeeded, in milliseconds]\n");
-    let given_up = run.succeeded.of(Measure::Response).given_up;
-    if given_up > 0 {
+    let incomplete = run.succeeded.of(Measure::Response).incomplete;
+    if incomplete > 0 {
         let of = run.tally.all_started();
         writeln!(
             text,
-            "#[{given_up} of {of} timed out, were dropped or did not end, and are not in here: they would have taken longer]"
+            "#[{incomplete} of {of} timed out, were dropped or did not end, and are not in here: they would have taken longer]"
         )
         .expect("writing to a string does not fail");
     }
-    if let Some(mark) = verdict::spoiled(run, Language::En) {
+    if let Some(mark) = verdict::unreliable(run, Language::En) {
         writeln!(text, "#[{mark}]").expect("writing to a string does not fail");
     }
     text

@@ -9,10 +9,10 @@ mod verdict;
 
 use crate::Language;
 use crate::format::{bytes, count, rate, time};
+use crate::messages::{self, Scene};
 use crate::page::{Page, percentile};
-use crate::say::{self, Scene};
 use crate::screen::{Paint, Screen};
-use crate::verdict::mark_of_spoiled;
+use crate::verdict::unreliable_mark;
 use crate::workers;
 use figures::{FailureCount, Held, Quantile, per_second};
 pub use json::{HoldJson, live_hold_row};
@@ -35,11 +35,11 @@ pub fn hold_summary(held: &Held, screen: Screen) -> String {
 
 /// What is said when not one connection was established.
 pub fn nothing_held(held: &Held, language: Language) -> String {
-    let (tried, address) = (count(held.tally.tried()), say::place_held(held));
+    let (tried, address) = (count(held.tally.tried()), messages::place_held(held));
     match held.tally.failed_by.first() {
         Some(FailureCount { failure, .. }) => {
-            let remedy = say::remedy_in(*failure, &Scene::of_held(held), language);
-            let name = say::failure_in_brackets(*failure, language);
+            let remedy = messages::remedy_in(*failure, &Scene::of_held(held), language);
+            let name = messages::failure_in_brackets(*failure, language);
             language.pick(
                 format!("none of {tried} connections to {address} was established{name}; {remedy}"),
                 format!("{tried} 次连接 {address} 均未成功{name}；{remedy}"),
@@ -47,7 +47,7 @@ pub fn nothing_held(held: &Held, language: Language) -> String {
         }
         None => language.pick(
             format!("no connection to {address} was established before the end; give it more time"),
-            format!("结束前未能与 {address} 建立连接；请给出更长的时间"),
+            format!("结束前未能与 {address} 建立连接；请延长时间"),
         ),
     }
 }
@@ -73,12 +73,12 @@ impl Page {
         );
         let plan_text = plan_in_words(plan, self.language());
         self.line(self.language().pick("Plan", "压测计划"), &plan_text);
-        let (most, asked) = (count(held.most_open), count(plan.connections));
+        let (most, requested) = (count(held.most_open), count(plan.connections));
         let (failed, lost) = (count(counts.failed), count(counts.lost));
         self.say(
             ("Connections", "连接"),
-            format!("{most} of {asked} open at one time, {failed} attempts failed, {lost} lost"),
-            format!("同时建立 {most} / {asked}，失败 {failed} 次，断开 {lost}"),
+            format!("{most} of {requested} open at one time, {failed} attempts failed, {lost} lost"),
+            format!("同时建立 {most} / {requested}，失败 {failed} 次，断开 {lost}"),
         );
         if let Some(opened) = held.opened_after {
             let per_s = rate(per_second(held.open_when_opened, opened.as_secs_f64()));
@@ -88,15 +88,15 @@ impl Page {
             self.say(
                 ("Held", "保持"),
                 format!("opened in {opened} ({per_s}/s): {then} open after the ramp, {end} after {after} more"),
-                format!("{opened} 内全部尝试完毕（{per_s}/秒），当时 {then} 个；又保持 {after} 后 {end} 个"),
+                format!("{opened} 内全部尝试完毕（{per_s}/s），当时 {then} 个；又保持 {after} 后 {end} 个"),
             );
         }
-        let unheard = match counts.closed_unheard() + counts.abandoned() {
+        let unheard = match counts.close_timed_out() + counts.abandoned() {
             0 => String::new(),
             more => {
                 let more = count(more);
                 self.language()
-                    .pick(format!(", {more} without a reply from the peer"), format!("，{more} 个未得到对端回应"))
+                    .pick(format!(", {more} without a reply from the peer"), format!("，{more} 个未得到对端响应"))
             }
         };
         let retried = match counts.retries() {
@@ -122,10 +122,10 @@ impl Page {
             let mut rest = String::new();
             for (number, en, zh) in [
                 (counts.late(), "sent late by the generator", "因压测机滞后而迟发"),
-                (counts.unanswered(), "unanswered", "未应答"),
+                (counts.unanswered(), "unanswered", "未响应"),
                 (counts.unsent(), "never sent", "未能发出"),
                 (counts.missed(), "due on lost connections", "因连接断开未发"),
-                (counts.refused(), "refused by the check", "未通过检查"),
+                (counts.refused(), "refused by the check", "断言失败"),
             ] {
                 if number > 0 {
                     let number = count(number);
@@ -135,15 +135,15 @@ impl Page {
             self.say(
                 ("Messages", "消息"),
                 format!("{due} due, {sent} sent, {answered} answered{rest}"),
-                format!("应发 {due}，已发 {sent}，已应答 {answered}{rest}"),
+                format!("应发 {due}，已发 {sent}，已响应 {answered}{rest}"),
             );
         }
-        if let Some((asked, achieved)) = held.asked_and_achieved {
-            let (asked, achieved) = (rate(asked), rate(achieved));
+        if let Some((requested, achieved)) = held.requested_and_achieved {
+            let (requested, achieved) = (rate(requested), rate(achieved));
             self.say(
                 ("Messages/s", "每秒消息"),
-                format!("{asked} requested, {achieved} achieved"),
-                format!("计划 {asked}，实际 {achieved}"),
+                format!("{requested} requested, {achieved} achieved"),
+                format!("计划 {requested}，实际 {achieved}"),
             );
         }
         if counts.pushed() > 0 {
@@ -155,7 +155,7 @@ impl Page {
             [(("Received", "下载"), counts.bytes_received()), (("Sent", "上传"), counts.bytes_sent())]
         {
             let (all, per_s) = (bytes(number as f64), bytes(per_second(number, seconds)));
-            self.say(label, format!("{all} ({per_s}/s)"), format!("{all}（{per_s}/秒）"));
+            self.say(label, format!("{all} ({per_s}/s)"), format!("{all}（{per_s}/s）"));
         }
     }
 
@@ -179,7 +179,7 @@ impl Page {
         let (memory, open) = (held.memory, held.most_open.max(1));
         let ours = memory.resident.saturating_sub(memory.resident_before);
         let (resident, own) = (bytes(memory.resident as f64), count(ours / open));
-        let who = match held.muster {
+        let who = match held.workers_summary {
             Some(_) => self.language().pick("all workers", "全部工作进程 "),
             None => self.language().pick("this process", "本进程 "),
         };
@@ -199,12 +199,12 @@ impl Page {
             );
         }
         let mut label = ("Workers", "工作进程");
-        for text in workers::told(held.muster.as_ref(), self.language()) {
+        for text in workers::reported(held.workers_summary.as_ref(), self.language()) {
             self.say(std::mem::take(&mut label), text.clone(), text);
         }
         let cpu = time(held.tally.cpu_ns() as f64);
         let (threads, driver) = (held.threads, held.driver.kind.name());
-        let reason = say::driver_reason(&held.driver, self.language());
+        let reason = messages::driver_reason(&held.driver, self.language());
         let lag = percentile(&held.lag, Quantile::P99);
         self.say(
             ("Generator", "压测机"),
@@ -221,20 +221,20 @@ impl Page {
                 self.language().pick(label.0, label.1),
                 &of.iter().collect::<Vec<_>>(),
                 |_| Scene::of_held(held),
-                ": ",
+                self.language().pick(": ", "："),
             );
         }
     }
 
     fn held_verdict(&mut self, held: &Held) {
-        let paint = if held.is_kept && !held.is_spoiled { Paint::Good } else { Paint::Bad };
+        let paint = if held.is_kept && !held.is_unreliable { Paint::Good } else { Paint::Bad };
         let mut label = self.language().pick("Verdict", "结论");
         for text in verdicts(held, self.language()) {
             self.painted(label, &text, paint);
             label = "";
         }
-        if held.is_spoiled {
-            let mark = mark_of_spoiled(self.language());
+        if held.is_unreliable {
+            let mark = unreliable_mark(self.language());
             self.warn("", mark);
         }
     }

@@ -85,7 +85,7 @@ pub(crate) fn plain_page(
     page.facts(&[
         (page.pick("command", "命令"), text("command")),
         (page.pick("began", "开始时间"), text("began")),
-        (page.pick("machine", "压测机"), format!("{}, {}, {cores}", text("kernel"), text("cpu"))),
+        (page.pick("machine", "压测机"), [text("kernel"), text("cpu"), cores].join(page.pick(", ", "，"))),
     ]);
     page.raw("</main>\n");
     page.raw(&format!("<footer><p>onrush {}</p></footer>\n", escaped(&text("version"))));

@@ -6,13 +6,15 @@ mod known;
 pub(crate) mod packed;
 pub(crate) mod plan;
 
-use engine::ShardUse;
+use engine::ThreadUsage;
 use export::Delivery;
-use figures::{FailureCount, Interval, Judged, Run, per_second};
+use figures::{FailureCount, Interval, Run, ThresholdResult, per_second};
 use metrics::{Measure, Unit};
 use serde_json::{Map, Value, json};
 
-use crate::{About, Language, budget, changes, meetings, notes, rows, say, steps, traced, verdict, workers};
+use crate::{
+    About, Language, barriers, budget, changes, messages, notes, request_records, rows, steps, verdict, workers,
+};
 use distribution::distribution;
 use intervals::Intervals;
 use plan::plan_of;
@@ -80,7 +82,7 @@ impl Json {
         report["failures"] = failures(run);
         report["steps"] = steps::values(run);
         report["scenarios"] = steps::scenarios(run);
-        report["slowest"] = traced::values(run);
+        report["slowest"] = request_records::values(run);
         report["thresholds"] = thresholds(run);
         report["verdict"] = verdict_of(run);
         report["changes"] = changes::value(run);
@@ -93,7 +95,7 @@ impl Json {
         };
         report["notes"] = run.notes.iter().map(note).collect();
         report["generator"] = generator(run);
-        report["workers"] = workers::value(run.muster.as_ref());
+        report["workers"] = workers::value(run.workers_summary.as_ref());
         report["exports"] = self.exports.iter().map(export_value).collect();
         report["intervals"] = self.intervals.take();
         report["intervals_left_out"] = self.intervals.left_out().into();
@@ -108,7 +110,7 @@ pub(crate) fn export_value(delivery: &Delivery) -> Value {
         "where": delivery.place,
         "delivered": delivery.delivered,
         "left_out": delivery.left_out,
-        "error": delivery.fault.as_ref().map(|fault| say::export_fault(fault, Language::En)),
+        "error": delivery.fault.as_ref().map(|fault| messages::export_fault(fault, Language::En)),
     })
 }
 
@@ -120,14 +122,14 @@ fn facts(run: &Run) -> Value {
         "schema": SCHEMA,
         "target": {
             "url": scenario.target().url,
-            "address": say::place(run),
+            "address": messages::place(run),
             "lookup_s": run.lookup.map(|span| span.as_secs_f64()),
         },
         "plan": plan_of(&run.plan, scenario),
         "stopped": run.was_stopped,
         "budget": budget::value(run),
         "rows": rows::value(run),
-        "meetings": meetings::value(run),
+        "barriers": barriers::value(run),
         "requests": {
             "started": counts.started(),
             "carried": counts.carried(),
@@ -138,18 +140,18 @@ fn facts(run: &Run) -> Value {
             "dropped_by_generator": counts.dropped_by_generator(),
             "unfinished": counts.unfinished(),
             "lost": counts.lost(),
-            "cut": counts.cut(),
+            "aborted": counts.cut(),
             "success_ratio": counts.success_ratio(),
-            "answered_ratio": ratio(counts.succeeded(), counts.finished()),
+            "success_ratio_of_completed": ratio(counts.succeeded(), counts.finished()),
             "iterations": {
                 "completed": run.iterations.completed,
                 "failed": run.iterations.failed,
-                "cut": run.iterations.cut,
+                "aborted": run.iterations.cut,
             },
-            "covered": counts.covered_responses(),
+            "stall_affected": counts.stall_affected_responses(),
             "attempts": counts.attempts(),
             "sent": counts.sent(),
-            "answers": counts.answers(),
+            "responses": counts.responses(),
             "reconnects": counts.reconnects(),
             "begun_before": counts.begun_before(),
             "redirects": counts.redirects(),
@@ -158,7 +160,7 @@ fn facts(run: &Run) -> Value {
         "planned_s": run.started_for.as_secs_f64(),
         "requests_per_s": run.rate,
         "achieved_per_s": run.achieved_per_s,
-        "asked_per_s": run.asked_per_s,
+        "requested_per_s": run.requested_per_s,
         "bytes": {
             "received": counts.bytes_received(),
             "received_per_s": per_second(counts.bytes_received(), seconds),
@@ -166,7 +168,7 @@ fn facts(run: &Run) -> Value {
             "sent": counts.bytes_sent(),
             "sent_per_s": per_second(counts.bytes_sent(), seconds),
         },
-        "messages": { "sent": counts.messages_left(), "received": counts.messages_received(), "unasked": counts.unasked() },
+        "messages": { "sent": counts.messages_left(), "received": counts.messages_received(), "unsolicited_messages": counts.unsolicited_messages() },
         "connections": {
             "tried": counts.connections_tried(),
             "established": counts.connections_established(),
@@ -219,11 +221,11 @@ fn failures(run: &Run) -> Value {
         json!({
             "reason": each.failure.name(),
             "detail": each.failure.detail(),
-            "grpc_status": say::call_status_name(each.failure, run),
+            "grpc_status": messages::call_status_name(each.failure, run),
             "count": each.count,
             "places": each.places,
-            "remedy": say::failure_remedy(each.failure, run, Language::En),
-            "remedy_zh": say::failure_remedy(each.failure, run, Language::Zh),
+            "remedy": messages::failure_remedy(each.failure, run, Language::En),
+            "remedy_zh": messages::failure_remedy(each.failure, run, Language::Zh),
         })
     };
     run.tally.failures.iter().map(one).collect()
@@ -234,7 +236,7 @@ fn thresholds(run: &Run) -> Value {
 }
 
 /// A threshold, and what was seen of it.
-pub(crate) fn threshold(judged: &Judged) -> Value {
+pub(crate) fn threshold(judged: &ThresholdResult) -> Value {
     let judgement = &judged.judgement;
     let unit = match judgement.unit {
         Unit::Time => "ns",
@@ -262,7 +264,7 @@ fn verdict_of(run: &Run) -> Value {
         "tone": verdict::tone(run).name(),
         "title": verdict::title(run, Language::En),
         "title_zh": verdict::title(run, Language::Zh),
-        "is_spoiled": run.is_unreliable(),
+        "is_unreliable": run.is_unreliable(),
         "text": verdict::verdict(run, Language::En),
         "text_zh": verdict::verdict(run, Language::Zh),
         "lateness_p99_ns": verdict.lateness_p99_ns,
@@ -290,7 +292,7 @@ fn verdict_of(run: &Run) -> Value {
     })
 }
 
-fn shard_use(spent: &ShardUse) -> Value {
+fn shard_use(spent: &ThreadUsage) -> Value {
     json!({
         "cpu_s": spent.cpu_ns as f64 / 1e9,
         "cpu_share": spent.cpu_share(),
@@ -306,7 +308,7 @@ fn generator(run: &Run) -> Value {
     let cpu = run.cpu;
     json!({
         "driver": run.driver.kind.name(),
-        "driver_reason": say::driver_reason(&run.driver, Language::En),
+        "driver_reason": messages::driver_reason(&run.driver, Language::En),
         "threads": run.threads,
         "users": run.users(),
         "cpu_s": run.cpu_ns as f64 / 1e9,

@@ -4,14 +4,14 @@ mod csv;
 
 use std::net::SocketAddr;
 
-use figures::{Charts, FailureCount, Interval, Judged, ScenarioPart, Standing, per_second};
+use figures::{Charts, FailureCount, Interval, LiveTotals, ScenarioPart, ThresholdResult, per_second};
 use plan::{Hold, Load, Plan};
 use serde_json::{Value, json};
 
 use crate::charts::{Moment, last_point};
 use crate::json::distribution::distribution;
 use crate::summary::scenario_in_words;
-use crate::{Aim, Language, html, json, say, steps};
+use crate::{Aim, Language, html, json, messages, steps};
 pub use csv::{failures_csv, intervals_csv, steps_csv};
 
 /// The style of pages with charts, and the module that draws them.
@@ -67,7 +67,7 @@ pub fn live_hold_plan(plan: &Hold, address: SocketAddr) -> Value {
 }
 
 /// Where a load stands at the end of an interval. `judged`: its thresholds so far.
-pub fn live_value(interval: &Interval, standing: &Standing, judged: &[Judged]) -> Value {
+pub fn live_value(interval: &Interval, standing: &LiveTotals, judged: &[ThresholdResult]) -> Value {
     let (seen, total) = (&interval.seen, &interval.total);
     let working_s = interval.working_s();
     let late = |share| interval.added.lateness.quantile(share);
@@ -111,7 +111,7 @@ pub fn live_value(interval: &Interval, standing: &Standing, judged: &[Judged]) -
 }
 
 fn failure(each: &FailureCount) -> Value {
-    json!({"reason": say::failure_name(each.failure), "count": each.count, "places": each.places})
+    json!({"reason": messages::failure_name(each.failure), "count": each.count, "places": each.places})
 }
 
 fn scenarios(all: &[ScenarioPart]) -> Value {

@@ -77,7 +77,7 @@ pub fn note_text(note: &Note, language: Language) -> String {
                     "{waited} of {of} responses took 40 to 48 ms and hardly any a little less or more: delayed acknowledgements of TCP, for which a server waits that writes its answer in pieces; set TCP_NODELAY there, or write head and body at once"
                 ),
                 format!(
-                    "{of} 个响应中有 {waited} 个用了 40 至 48 ms，而稍短或稍长的几乎没有：这是 TCP 的延迟确认，服务端分几次写出响应时会等待它；请在服务端设置 TCP_NODELAY，或一次写出头部和正文"
+                    "{of} 个响应中有 {waited} 个用了 40 至 48 ms，而稍短或稍长的几乎没有：这是 TCP 的延迟确认，服务端分几次写出响应时会等待它；请在服务端设置 TCP_NODELAY，或一次写出响应头和响应体"
                 ),
             )
         }
@@ -104,10 +104,10 @@ fn users_gone(note: &Note, language: Language) -> String {
             let (left, all) = (count(*left), count(*all));
             language.pick(
                 format!(
-                    "{left} of {all} users left, since a step of theirs failed that says on_failure: stop; the load went on without them. To keep them, let that step say on_failure: next"
+                    "{left} of {all} users left, since a step of theirs failed that says on_failure: stop; the load went on without them. To keep them, let that step say on_failure: next_iteration"
                 ),
                 format!(
-                    "{all} 个用户中有 {left} 个因步骤失败而退出（该步骤写了 on_failure: stop），之后的压力不再包含他们。如需保留这些用户，请在该步骤写 on_failure: next"
+                    "{all} 个用户中有 {left} 个因步骤失败而退出（该步骤写了 on_failure: stop），之后的负载不再包含他们。如需保留这些用户，请在该步骤写 on_failure: next_iteration"
                 ),
             )
         }
@@ -115,10 +115,10 @@ fn users_gone(note: &Note, language: Language) -> String {
             let left = count(*left);
             language.pick(
                 format!(
-                    "{left} times a user left, since a step failed that says on_failure: stop; under a rate another user took the place of each. To keep them, let that step say on_failure: next"
+                    "{left} times a user left, since a step failed that says on_failure: stop; under a rate another user took the place of each. To keep them, let that step say on_failure: next_iteration"
                 ),
                 format!(
-                    "用户因步骤失败而退出共 {left} 次（该步骤写了 on_failure: stop）；按速率施压时由新用户接替。如需保留这些用户，请在该步骤写 on_failure: next"
+                    "用户因步骤失败而退出共 {left} 次（该步骤写了 on_failure: stop）；固定速率时由新用户接替。如需保留这些用户，请在该步骤写 on_failure: next_iteration"
                 ),
             )
         }
@@ -129,7 +129,7 @@ fn users_gone(note: &Note, language: Language) -> String {
                     "the budget had no request left for the stop steps of {users} users: they did not do them. Raise requests= in the budget, or bound the load with iterations"
                 ),
                 format!(
-                    "额度中的请求数已用完，{users} 个用户没有执行 stop 中的步骤。请调大额度中的 requests=，或改用 iterations 限制压力"
+                    "请求数已达用量上限，{users} 个用户没有执行 on_stop 中的步骤。请调大 budget 中的 requests=，或改用 iterations 限制负载"
                 ),
             )
         }

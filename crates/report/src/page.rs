@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::Language;
 use crate::format::{Align, pad, time};
-use crate::say::{self, Scene};
+use crate::messages::{self, Scene};
 use crate::screen::{Paint, Screen};
 use crate::wrap::{wrap, wrap_items};
 
@@ -26,7 +26,7 @@ pub(crate) fn percentile(times: &Times, quantile: Quantile) -> String {
 
 /// The same, with a `!` where our own stalls may have made it.
 pub(crate) fn marked(times: &Times, quantile: Quantile) -> String {
-    times.at(quantile).map_or("-".to_owned(), |at| format!("{}{}", known(at), if at.is_spoiled { "!" } else { "" }))
+    times.at(quantile).map_or("-".to_owned(), |at| format!("{}{}", known(at), if at.is_unreliable { "!" } else { "" }))
 }
 
 fn known(at: At) -> String {
@@ -111,15 +111,16 @@ impl Page {
         let mut sections: Vec<&str> = Vec::new();
         for (index, each) in all.iter().enumerate() {
             let scene = scene(each.failure);
-            let said = say::failure_counted(each, &scene, self.language());
-            let remedy = say::remedy_in(each.failure, &scene, self.language());
+            let said = messages::failure_counted(each, &scene, self.language());
+            let remedy = messages::remedy_in(each.failure, &scene, self.language());
             self.warn(if index == 0 { label } else { "" }, &format!("{said}{link}{remedy}"));
-            if let Some(section) = say::section(each.failure, &scene).filter(|section| !sections.contains(section)) {
+            if let Some(section) = messages::section(each.failure, &scene).filter(|section| !sections.contains(section))
+            {
                 sections.push(section);
             }
         }
         if !sections.is_empty() {
-            self.line("", &say::more(&sections, self.language()));
+            self.line("", &messages::more(&sections, self.language()));
         }
     }
 
@@ -165,13 +166,13 @@ impl Page {
 /// The least, the mean and the deviation of a row.
 fn summed(times: &Times) -> [String; 3] {
     let plain = |ns: Option<f64>| ns.map_or("-".to_owned(), time);
-    let is_open_ended = times.given_up > 0;
-    let mean = format!("{}{}", if is_open_ended { ">=" } else { "" }, plain(times.least_mean_ns));
+    let is_open_ended = times.incomplete > 0;
+    let mean = format!("{}{}", if is_open_ended { ">=" } else { "" }, plain(times.mean_lower_bound_ns));
     // Nobody knows how far apart times are that never ended.
     let stdev = plain(times.stdev_ns.filter(|_| !is_open_ended));
     // What was given up sooner than anything was answered might have been answered later.
-    let is_least = times.least_min_ns.is_some() && times.min_ns != times.least_min_ns;
-    let min = format!("{}{}", if is_least { ">=" } else { "" }, plain(times.least_min_ns.map(|ns| ns as f64)));
+    let is_least = times.min_lower_bound_ns.is_some() && times.min_ns != times.min_lower_bound_ns;
+    let min = format!("{}{}", if is_least { ">=" } else { "" }, plain(times.min_lower_bound_ns.map(|ns| ns as f64)));
     [min, mean, stdev]
 }
 

@@ -24,7 +24,7 @@ impl Aim {
     pub fn of_load(plan: &plan::Plan) -> Self {
         let of = |scenario: &Scenario| match &scenario.load {
             Load::Closed { requests, duration, .. } => {
-                let of_each = scenario.iterations_each.filter(|_| duration.is_none());
+                let of_each = scenario.iterations_per_user.filter(|_| duration.is_none());
                 let requests = requests.or(of_each.map(|each| each.saturating_mul(scenario.users())));
                 (requests, duration.map(|span| scenario.begin + span))
             }
@@ -132,7 +132,7 @@ pub fn hold_begins(plan: &Hold, address: SocketAddr, screen: &Screen) -> String 
     let (url, words) = (plan::masked_url(&plan.target.url), held::plan_in_words(plan, language));
     let line = language.pick(
         format!("holding connections to {url} ({address}): {words}; Ctrl-C ends it"),
-        format!("保持到 {url}（{address}）的连接：{words}；按 Ctrl-C 结束"),
+        format!("长连接压测 {url}（{address}）：{words}；按 Ctrl-C 结束"),
     );
     in_lines(&line, screen)
 }

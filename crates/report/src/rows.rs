@@ -9,7 +9,7 @@ use crate::format::count;
 
 /// A line for each file.
 pub(crate) fn used_up(run: &Run, language: Language) -> Vec<String> {
-    let told = |UsedUp { file, rows, is_again }: &UsedUp| {
+    let reported = |UsedUp { file, rows, is_again }: &UsedUp| {
         let (file, rows) = (file.display(), count(*rows));
         if *is_again {
             language.pick(
@@ -23,7 +23,7 @@ pub(crate) fn used_up(run: &Run, language: Language) -> Vec<String> {
             )
         }
     };
-    run.used_up.iter().map(told).collect()
+    run.used_up.iter().map(reported).collect()
 }
 
 /// The file whose rows ended the load before its plan.
@@ -35,6 +35,6 @@ pub(crate) fn that_ended_it(run: &Run) -> Option<String> {
 
 /// The same for programs.
 pub(crate) fn value(run: &Run) -> Value {
-    let told = |UsedUp { file, rows, is_again }: &UsedUp| json!({ "file": file.display().to_string(), "rows": rows, "then": if *is_again { "again" } else { "stop" } });
-    run.used_up.iter().map(told).collect()
+    let reported = |UsedUp { file, rows, is_again }: &UsedUp| json!({ "file": file.display().to_string(), "rows": rows, "then": if *is_again { "again" } else { "stop" } });
+    run.used_up.iter().map(reported).collect()
 }

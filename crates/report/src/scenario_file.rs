@@ -195,7 +195,7 @@ impl Writer<'_> {
             self.note(
                 0,
                 "Secrets stay out of this file: each is read from the environment.",
-                "密钥不写入文件：从环境变量读取。",
+                "敏感信息不写入文件，从环境变量读取。",
             );
             self.line(0, "vars:");
             let lines: Vec<String> = self
@@ -293,11 +293,7 @@ impl Writer<'_> {
 
     fn threshold(&mut self) {
         self.line(0, "");
-        self.note(
-            0,
-            "What the figures must be; the exit code says whether they are.",
-            "指标要求；退出码说明是否达到。",
-        );
+        self.note(0, "What the figures must be; the exit code says whether they are.", "阈值；未达标时退出码为 1。");
         self.line(0, "thresholds: [\"failed / done < 1%\"]");
     }
 
@@ -305,7 +301,7 @@ impl Writer<'_> {
         self.note(
             0,
             "data: {users: {file: users.csv}}   # then ${users.name}, a row for each iteration",
-            "data: {users: {file: users.csv}}   # 之后可用 ${users.name}，每轮取一行",
+            "data: {users: {file: users.csv}}   # 之后可用 ${users.name}，每次迭代取一行",
         );
         self.load();
         for part in parts {
@@ -339,8 +335,8 @@ impl Writer<'_> {
         }
         self.note(
             8,
-            "take: {id: json $.id}            # then ${id} in any later step",
-            "take: {id: json $.id}            # 之后的步骤可用 ${id}",
+            "extract: {id: json $.id}            # then ${id} in any later step",
+            "extract: {id: json $.id}            # 之后的步骤可用 ${id}",
         );
         self.line(8, "expect: {status: 200-399}");
     }

@@ -26,7 +26,7 @@ pub(crate) fn table(run: &Run, screen: &Screen) -> String {
     let are_several = run.scenarios.len() > 1;
     for scenario in &run.scenarios {
         let named = |title: &str| match are_several {
-            true => format!("{title}: {}", scenario.name),
+            true => language.pick(format!("{title}: {}", scenario.name), format!("{title}（{}）", scenario.name)),
             false => title.to_owned(),
         };
         if are_several || scenario.steps.len() > 1 {
@@ -79,7 +79,7 @@ pub(crate) fn scenarios(run: &Run) -> Value {
             "finished": scenario.finished,
             "failed": scenario.failed,
             "requests_per_s": of.map(|of| of.rate),
-            "asked_per_s": of.and_then(|of| of.asked_per_s),
+            "requested_per_s": of.and_then(|of| of.requested_per_s),
             "held_by": held_by.map(|held| json!({
                 "step": held.step,
                 "step_ns": held.step_ns,

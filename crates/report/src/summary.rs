@@ -10,7 +10,7 @@ use figures::Run;
 
 use crate::page::Page;
 use crate::screen::Screen;
-use crate::{changes, steps, traced};
+use crate::{changes, request_records, steps};
 pub use nothing::nothing_measured;
 pub(crate) use plan::scenario_in_words;
 
@@ -23,7 +23,7 @@ pub fn summary(run: &Run, screen: Screen) -> String {
     page.times_of(run);
     page.text.push_str(&changes::lines(run, &screen));
     page.text.push_str(&steps::table(run, &screen));
-    page.text.push_str(&traced::table(run, &screen));
+    page.text.push_str(&request_records::table(run, &screen));
     let mut end = Page::new(screen);
     end.text.push('\n');
     end.facts(run);

@@ -9,7 +9,7 @@ mod truths;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{Held, Known, Limit, PartOfUsers, RunResult, ShardUse, Unknown, Verdict};
+use engine::{Basis, Limit, PaceHeld, RunResult, ThreadUsage, Unknown, UsersPart, Verdict};
 use figures::{HostFacts, Interval, Run, RunInput};
 use metrics::{Counter, Failure, Measure, Outcome, ProtocolFault, SeriesId, Snapshot};
 use pacing::Nanos;
@@ -47,17 +47,17 @@ fn result(total: Snapshot) -> RunResult {
     RunResult {
         started_for: Nanos::from_millis(2_000),
         paused: Nanos::ZERO,
-        asked_per_s: None,
+        requested_per_s: None,
         scenarios: Vec::new(),
         apart: Vec::new(),
         total,
         wall: Nanos::from_millis(2_000),
         threads: 2,
-        shards: vec![ShardUse { cpu_ns: 600_000_000, span_ns: 2_000_000_000, ..ShardUse::default() }; 2],
+        shards: vec![ThreadUsage { cpu_ns: 600_000_000, span_ns: 2_000_000_000, ..ThreadUsage::default() }; 2],
         verdict: Verdict {
             scenario: 0,
             limit: Limit::Below,
-            known: Known::Probe(PartOfUsers { kept: 0.5, rate: 0.51, time: Some(0.98), is_refused: false }),
+            known: Basis::Probe(UsersPart { kept: 0.5, rate: 0.51, time: Some(0.98), is_refused: false }),
             lateness_p99_ns: Some(70_000),
             wait_p99_ns: Some(0),
             lag_p99_ns: 90_000,
@@ -72,7 +72,11 @@ fn result(total: Snapshot) -> RunResult {
             unanswered: 0,
         },
         cpu: host::CpuTime { user_ns: 1_000_000, system_ns: 2_000_000 },
-        driver: driver::Chosen { kind: driver::Kind::Poll, was_asked: false, refusal: Some("no ring".to_owned()) },
+        driver: driver::DriverSelection {
+            kind: driver::Kind::Poll,
+            was_requested: false,
+            refusal: Some("no ring".to_owned()),
+        },
         was_stopped: false,
         spent: None,
         used_up: Vec::new(),
@@ -93,7 +97,7 @@ fn result(total: Snapshot) -> RunResult {
             seen: None,
             time: Some(0.98),
         }],
-        muster: None,
+        workers_summary: None,
     }
 }
 
@@ -113,7 +117,7 @@ fn run(plan: &Plan, result: RunResult) -> Run {
 /// An interval that all shards have told.
 fn interval(from: Nanos, to: Nanos, seen: &Snapshot, total: &Snapshot) -> Interval {
     let part = engine::ScenarioInterval { paused: Nanos::ZERO, seen, added: seen, total };
-    let told = engine::Interval {
+    let reported = engine::Interval {
         number: 1,
         from,
         to,
@@ -125,7 +129,7 @@ fn interval(from: Nanos, to: Nanos, seen: &Snapshot, total: &Snapshot) -> Interv
         total,
         scenarios: vec![part],
     };
-    Interval::of(&told, &plan())
+    Interval::of(&reported, &plan())
 }
 
 /// The columns of the terminal at which the cells end.
@@ -334,11 +338,11 @@ proptest::proptest! {
 
 /// Users that wait for connections which they share need more of these, and not more users.
 #[test]
-fn shared_connections_that_were_too_few_are_told() {
+fn shared_connections_that_were_too_few_are_reported() {
     let mut plan = plan();
     plan.scenarios[0].shared_connections = Some(5);
     let mut result = result(seen(1_000, &[]));
-    let waits = Known::Waits { connections: 5, share: 0.8 };
+    let waits = Basis::Waits { connections: 5, share: 0.8 };
     (result.verdict.limit, result.verdict.known) = (Limit::Connections, waits);
     let run = run(&plan, result);
     let report: serde_json::Value = serde_json::from_str(&Json::default().report(&run)).expect("JSON");
@@ -351,14 +355,14 @@ fn shared_connections_that_were_too_few_are_told() {
 
 /// Rounds that went on without some of their users are told, in both languages; all rounds for programs.
 #[test]
-fn meetings_that_were_missed_are_told() {
+fn barriers_that_were_missed_are_reported() {
     let of = |full, by_time, short| {
         let mut result = result(seen(1_000, &[]));
-        result.met = vec![engine::Met { name: "peak".to_owned(), users: 1_000, full, by_time, short }];
+        result.met = vec![engine::BarrierStats { name: "peak".to_owned(), users: 1_000, full, by_time, short }];
         let run = run(&plan(), result);
         let pages = [Language::En, Language::Zh].map(|language| summary(&run, Screen::plain(language)));
         let report: serde_json::Value = serde_json::from_str(&Json::default().report(&run)).expect("JSON");
-        (pages, report["meetings"].clone())
+        (pages, report["barriers"].clone())
     };
     let ([english, chinese], value) = of(7, 0, 0);
     assert!(!english.contains("peak") && !chinese.contains("peak"), "{english} {chinese}");
@@ -367,14 +371,14 @@ fn meetings_that_were_missed_are_told() {
     for part in ["peak: 'within' ended 2 of 12 rounds with fewer than 1,000 users", "peak: 3 of 12 rounds had fewer"] {
         assert!(english.contains(part), "{english}");
     }
-    for part in ["peak：12 轮中有 2 轮因 within 到时", "peak：12 轮中有 3 轮"] {
+    for part in ["peak：12 批中有 2 批因 within 到时", "peak：12 批中有 3 批"] {
         assert!(chinese.contains(part), "{chinese}");
     }
 }
 
 /// Each file once, in both languages, and for programs.
 #[test]
-fn files_that_were_used_up_are_told() {
+fn files_that_were_used_up_are_reported() {
     let of = |rows: &[(&str, u64, bool)]| {
         let used_up = rows.iter().map(|&(file, rows, is_again)| engine::UsedUp { file: file.into(), rows, is_again });
         let mut result = result(seen(1_000, &[]));
@@ -402,7 +406,7 @@ fn files_that_were_used_up_are_told() {
     // A plan that ended early is not one that was kept, and none of that is green.
     let mut result = result(seen(1_000, &[]));
     result.used_up = vec![engine::UsedUp { file: "users.csv".into(), rows: 1_200, is_again: false }];
-    (result.verdict.limit, result.verdict.known) = (Limit::PlanKept, Known::Counts);
+    (result.verdict.limit, result.verdict.known) = (Limit::PlanKept, Basis::Counts);
     let run = run(&plan(), result);
     let said = verdict::verdict(&run, Language::En);
     assert!(said.starts_with("the rows of users.csv were used up before the end of the plan; until then "), "{said}");

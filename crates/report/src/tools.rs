@@ -5,8 +5,8 @@
 mod ab;
 mod gostress;
 mod hey;
+mod messages;
 mod oha;
-mod say;
 mod webbench;
 mod wrk;
 
@@ -15,7 +15,7 @@ use metrics::{Class, Distribution, Failure, Measure, Outcome, Timings};
 use plan::{Settings, ToolRun};
 
 use crate::Language;
-pub use say::{tool_fault, tool_note};
+pub use messages::{tool_fault, tool_note};
 
 /// What is to be written.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -35,13 +35,13 @@ pub struct ToolView<'a> {
     /// Of each interval: its seconds and what finished in it.
     rates: Vec<(f64, u64)>,
     /// What was told of the progress.
-    told: u64,
+    reported: u64,
 }
 
 impl<'a> ToolView<'a> {
     /// Nothing has happened yet.
     pub fn new(run: &'a ToolRun) -> Self {
-        Self { run, rates: Vec::new(), told: 0 }
+        Self { run, rates: Vec::new(), reported: 0 }
     }
 
     /// What is printed before the load.
@@ -61,9 +61,9 @@ impl<'a> ToolView<'a> {
         if interval.is_again && interval.added.is_empty {
             return Pages::default();
         }
-        self.rates.push((interval.working_s(), interval.seen.answers()));
+        self.rates.push((interval.working_s(), interval.seen.responses()));
         match &self.run.settings {
-            Settings::Ab(settings) => ab::interval(settings, &mut self.told, &interval.total),
+            Settings::Ab(settings) => ab::interval(settings, &mut self.reported, &interval.total),
             Settings::GoStress(settings) => {
                 let stdout = gostress::row(settings, interval);
                 Pages { stdout, ..Pages::default() }
@@ -117,7 +117,7 @@ fn last_statuses(counts: &Tally) -> Vec<(u16, u64)> {
 }
 
 /// Exchanges that were answered.
-fn answers(run: &Run) -> u64 {
+fn responses(run: &Run) -> u64 {
     run.recorded.answered.of(Measure::Response).count()
 }
 

@@ -5,8 +5,8 @@ mod tone;
 
 use core::time::Duration;
 
-use engine::{Known, Limit, ShardUse, Verdict};
-use figures::{Behind, Note, Quantile, Run};
+use engine::{Basis, Limit, ThreadUsage, Verdict};
+use figures::{Note, Quantile, QueueingDelay, Run};
 use metrics::{Judgement, Measure, Unit};
 
 use crate::Language;
@@ -73,14 +73,14 @@ fn is_of_this_machine(limit: Limit) -> bool {
 fn verdict_in_words(run: &Run, language: Language) -> String {
     let verdict = &run.verdict;
     // A plan that was kept was kept by all.
-    let is_of_all = verdict.limit == Limit::PlanKept && verdict.known == Known::Counts;
+    let is_of_all = verdict.limit == Limit::PlanKept && verdict.known == Basis::Counts;
     let of = if is_of_all { run.whole() } else { run.limited() };
     let counts = &of.tally;
     let pick = |en: String, zh: String| language.pick(en, zh);
     let achieved = rate(of.rate);
     let named = |said: String| match run.plan.scenarios.get(verdict.scenario) {
         Some(scenario) if run.plan.scenarios.len() > 1 => {
-            pick(format!("in '{}' {said}", scenario.name), format!("场景 '{}'：{said}", scenario.name))
+            pick(format!("in '{}' {said}", scenario.name), format!("场景“{}”：{said}", scenario.name))
         }
         _ => said,
     };
@@ -101,8 +101,8 @@ fn verdict_in_words(run: &Run, language: Language) -> String {
             if let Some(said) = kept_iterations(run, language) {
                 return pick(format!("{said}{redirects}{delays}"), format!("{said}{redirects}{delays}"));
             }
-            let (at, by) = match of.asked_per_s.map(rate) {
-                Some(asked) => (format!(" at {asked}/s"), format!("按 {asked}/s ")),
+            let (at, by) = match of.requested_per_s.map(rate) {
+                Some(requested) => (format!(" at {requested}/s"), format!("按 {requested}/s ")),
                 None => (String::new(), String::new()),
             };
             pick(
@@ -125,13 +125,13 @@ fn verdict_in_words(run: &Run, language: Language) -> String {
         }
         Limit::Target => {
             let signs = signs(run, language).join(language.pick(", ", "，"));
-            let asked = of.asked_per_s.map_or(String::new(), |asked| match of.achieved_per_s.map(rate) {
+            let requested = of.requested_per_s.map_or(String::new(), |requested| match of.achieved_per_s.map(rate) {
                 // A plan asks for starts; redirects come on top.
                 Some(started) if counts.redirects() > 0 => pick(
-                    format!(" with redirects; {started}/s of {}/s requested were started", rate(asked)),
-                    format!("（含重定向）；实际发起 {started}/s，计划 {}/s", rate(asked)),
+                    format!(" with redirects; {started}/s of {}/s requested were started", rate(requested)),
+                    format!("（含重定向）；实际发起 {started}/s，计划 {}/s", rate(requested)),
                 ),
-                _ => pick(format!(" of {}/s requested", rate(asked)), format!("，计划 {}/s", rate(asked))),
+                _ => pick(format!(" of {}/s requested", rate(requested)), format!("，计划 {}/s", rate(requested))),
             });
             let own = verdict.lateness_p99_ns.map_or(String::new(), |lateness| {
                 let lateness = time(lateness as f64);
@@ -142,8 +142,8 @@ fn verdict_in_words(run: &Run, language: Language) -> String {
             });
             let held = known::held_by(verdict, &of, language);
             named(pick(
-                format!("the target was the limit: {achieved}/s{asked}; {signs}{own}{held}"),
-                format!("瓶颈在被测服务：实际 {achieved}/s{asked}；{signs}{own}{held}"),
+                format!("the target was the limit: {achieved}/s{requested}; {signs}{own}{held}"),
+                format!("瓶颈在被测服务：实际 {achieved}/s{requested}；{signs}{own}{held}"),
             ))
         }
         Limit::Generator => generator(run, language),
@@ -170,19 +170,19 @@ fn verdict_in_words(run: &Run, language: Language) -> String {
 
 /// A plan of iterations of several requests that was kept: what begins at a rate is iterations.
 fn kept_iterations(run: &Run, language: Language) -> Option<String> {
-    let asked = iterations_asked(run)?;
-    let (begun, asked) = (run.iterations.completed + run.iterations.failed + run.iterations.cut, rate(asked));
+    let requested = iterations_requested(run)?;
+    let (begun, requested) = (run.iterations.completed + run.iterations.failed + run.iterations.cut, rate(requested));
     Some(language.pick(
-        format!("the plan was kept: {} at {asked}/s", counted(begun, "iteration")),
-        format!("计划已达成：按 {asked}/s 开始 {} 次迭代", count(begun)),
+        format!("the plan was kept: {} at {requested}/s", counted(begun, "iteration")),
+        format!("计划已达成：按每秒 {requested} 次开始 {} 次迭代", count(begun)),
     ))
 }
 
 /// Iterations a second that were asked for, where each is more than one request; `None` where that is not known, or is requests.
-pub(crate) fn iterations_asked(run: &Run) -> Option<f64> {
+pub(crate) fn iterations_requested(run: &Run) -> Option<f64> {
     let [scenario] = &run.plan.scenarios[..] else { return None };
     let each = scenario.program.asks_each().filter(|each| *each > 1)?;
-    run.asked_per_s.map(|asked| asked / each as f64)
+    run.requested_per_s.map(|requested| requested / each as f64)
 }
 
 /// New connections that were refused by a target that had answered, where they are many of all requests.
@@ -225,7 +225,7 @@ fn signs(run: &Run, language: Language) -> Vec<String> {
         signs.push(pick(format!("{number} requests got no answer"), format!("{number} 个请求没有收到响应")));
     }
     let share = verdict.unanswered_time_share;
-    if share >= UNANSWERED_SHARE_MIN && of.asked_per_s.is_none() {
+    if share >= UNANSWERED_SHARE_MIN && of.requested_per_s.is_none() {
         let share = format!("{:.0}%", share * 100.0);
         signs.push(pick(
             format!("users spent {share} of their time on requests that got none"),
@@ -236,7 +236,7 @@ fn signs(run: &Run, language: Language) -> Vec<String> {
         let limit = crate::format::span(limit);
         signs.push(pick(
             format!("each request is given {limit}, longer than the load: a shorter -t tells what the target does not answer"),
-            format!("每个请求的超时是 {limit}，比压测时间还长；把 -t 调短，才能看出哪些请求没有响应"),
+            format!("每个请求的超时是 {limit}，比压测时长还长；把 -t 调短，才能看出哪些请求没有响应"),
         ));
     }
     let dropped = counts.dropped() - counts.dropped_by_generator();
@@ -255,7 +255,7 @@ fn signs(run: &Run, language: Language) -> Vec<String> {
             format!(
                 "requests piled up: {number} in flight at the end, for about {end} each, against {halfway} halfway"
             ),
-            format!("来不及处理：结束时有 {number} 个在途，每个约 {end}，而中途约 {halfway}"),
+            format!("请求堆积：结束时 {number} 个在途，响应时间约 {end}（压测中途约 {halfway}）"),
         ));
     }
     if let Some(wait) = verdict.wait_p99_ns.filter(|wait| *wait > WAIT_MIN_NS) {
@@ -277,12 +277,12 @@ fn generator(run: &Run, language: Language) -> String {
     let lateness = verdict.lateness_p99_ns.map(|ns| time(ns as f64)).map_or(String::new(), |lateness| {
         language.pick(format!("lateness p99 {lateness}, "), format!("调度延迟 p99 {lateness}，"))
     });
-    let stood_still = verdict.stalled.as_ref().filter(|(_, spent)| is_idle_stall(spent));
-    if let Some((shard, spent)) = stood_still {
+    let stalled = verdict.stalled.as_ref().filter(|(_, spent)| is_idle_stall(spent));
+    if let Some((shard, spent)) = stalled {
         let (stalled, span) = (time(spent.stalled_ns as f64), time(spent.span_ns as f64));
         return language.pick(
             format!("the generator was the limit: thread {shard} stood still for {stalled} of {span} (another program had its core, or it was stopped), {lateness}loop lag p99 {lag}; {more} other work off this machine"),
-            format!("瓶颈在压测机：线程 {shard} 在 {span} 中停顿了 {stalled}（核被其他程序占用，或进程被暂停）；{lateness}事件循环延迟 p99 {lag}；{more}本机的其他负载"),
+            format!("瓶颈在压测机：线程 {shard} 在 {span} 中卡顿了 {stalled}（核被其他程序占用，或进程被暂停）；{lateness}事件循环延迟 p99 {lag}；{more}本机的其他负载"),
         );
     }
     let (shard, spent) = verdict.busiest.clone().unwrap_or_default();
@@ -296,12 +296,12 @@ fn generator(run: &Run, language: Language) -> String {
     let (cpu, wanted) = (share(spent.cpu_share()), share(spent.wanted_share()));
     language.pick(
         format!("the generator was the limit: thread {shard} needed {wanted} of a core and got {cpu}, {lateness}loop lag p99 {lag}; {more} other work off this machine"),
-        format!("瓶颈在压测机：线程 {shard} 需要 {wanted} 的核，实际得到 {cpu}；{lateness}事件循环延迟 p99 {lag}；{more}本机的其他负载"),
+        format!("瓶颈在压测机：线程 {shard} 需要单核 CPU 的 {wanted}，实际只分到 {cpu}；{lateness}事件循环延迟 p99 {lag}；{more}本机的其他负载"),
     )
 }
 
 /// It stood still, and not because it was busy or waited for a core: those are told by what it needed and got.
-fn is_idle_stall(spent: &ShardUse) -> bool {
+fn is_idle_stall(spent: &ThreadUsage) -> bool {
     spent.stalled_share() >= STALLED_SHARE_MIN && spent.stalled_share() + spent.wanted_share() <= 1.05
 }
 
@@ -309,7 +309,7 @@ fn is_idle_stall(spent: &ShardUse) -> bool {
 pub(crate) fn stalls(run: &Run, language: Language) -> Option<(String, bool)> {
     let stalled = time(run.stalled?.stalled_ns as f64);
     let response = run.succeeded.of(Measure::Response);
-    let is_marked = |quantile: &Quantile| response.at(*quantile).is_some_and(|at| at.is_spoiled);
+    let is_marked = |quantile: &Quantile| response.at(*quantile).is_some_and(|at| at.is_unreliable);
     let (marked, clean): (Vec<Quantile>, Vec<Quantile>) = Quantile::ALL.into_iter().partition(is_marked);
     let (first, last) = (marked.first()?.name(), marked.last()?.name());
     let verb = if first == last { "includes" } else { "include" };
@@ -324,28 +324,28 @@ pub(crate) fn stalls(run: &Run, language: Language) -> Option<(String, bool)> {
     });
     let is_grave = run.is_unreliable();
     // A result that is spoiled says so with its verdict.
-    let grave = match is_grave && !run.verdict.is_spoiled() {
+    let grave = match is_grave && !run.verdict.is_unreliable() {
         true => language.pick("; so this result is unreliable", "；因此本次结果不可靠"),
         false => "",
     };
     Some((
         language.pick(
             format!("! {marks} {verb} stalls of this machine ({stalled} in all){clean}{grave}"),
-            format!("! {marks} 包含本机的停顿（共 {stalled}）{clean}{grave}"),
+            format!("! {marks} 包含本机的卡顿（共 {stalled}）{clean}{grave}"),
         ),
         is_grave,
     ))
 }
 
 /// The mark of a result that the generator spoiled.
-pub(crate) fn spoiled(run: &Run, language: Language) -> Option<&'static str> {
-    run.verdict.is_spoiled().then(|| mark_of_spoiled(language))
+pub(crate) fn unreliable(run: &Run, language: Language) -> Option<&'static str> {
+    run.verdict.is_unreliable().then(|| unreliable_mark(language))
 }
 
-pub(crate) fn mark_of_spoiled(language: Language) -> &'static str {
+pub(crate) fn unreliable_mark(language: Language) -> &'static str {
     language.pick(
-        "SPOILED: these figures reflect this machine as much as the target",
-        "结果不可信：以上数据既反映被测服务，也反映压测机自身",
+        "UNRELIABLE: these figures reflect this machine as much as the target",
+        "结果不可靠：以上数据既反映被测服务，也反映压测机自身",
     )
 }
 
@@ -355,7 +355,7 @@ pub(crate) fn difference(run: &Run, language: Language) -> Option<String> {
     if let Some(hidden) = hidden_by_users(run, language) {
         return Some(hidden);
     }
-    let Behind { behind_ns, wait_ns, lateness_ns } = run.behind?;
+    let QueueingDelay { behind_ns, wait_ns, lateness_ns } = run.behind?;
     let [behind, wait, lateness] = [behind_ns, wait_ns, lateness_ns].map(|value| time(value as f64));
     Some(language.pick(
             format!("response time counts from the planned start, as a user waits; service time from sending. Their p99 differ by {behind}: wait p99 {wait} (connecting, or no free connection), lateness p99 {lateness} (of the generator)"),
@@ -391,6 +391,6 @@ pub fn threshold_line(text: &str, judgement: &Judgement, language: Language) -> 
         (Some((least, most)), Unit::Ratio) => format!("{:.4}% - {:.4}%", least * 100.0, most * 100.0),
         _ => value,
     };
-    let holds = if judgement.holds { language.pick("met", "达到") } else { language.pick("NOT MET", "未达到") };
-    format!("{text}: {bound}{value}, {holds}")
+    let holds = if judgement.holds { language.pick("met", "达标") } else { language.pick("NOT MET", "未达标") };
+    language.pick(format!("{text}: {bound}{value}, {holds}"), format!("{text}：实际 {bound}{value}，{holds}"))
 }

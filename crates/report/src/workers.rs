@@ -1,6 +1,6 @@
 //! Who carried out a run, where several processes or machines did.
 
-use engine::{Books, Muster, WorkerResult};
+use engine::{StartAccounting, WorkerResult, WorkersSummary};
 use serde_json::{Value, json};
 
 use crate::Language;
@@ -9,25 +9,25 @@ use crate::format::{count, percent, time};
 /// Slots of a whole load.
 const SLOTS: f64 = pacing::SLOT_COUNT as f64;
 /// Workers that are told one by one; of more, the first of them.
-const TOLD_MAX: usize = 8;
+const REPORTED_MAX: usize = 8;
 
 /// Lines for a person: all of them, each of them, and what nobody did.
-pub(crate) fn told(muster: Option<&Muster>, language: Language) -> Vec<String> {
-    let Some(muster) = muster else { return Vec::new() };
-    let mut lines = vec![all(muster, language)];
-    lines.extend(late(muster, language));
-    lines.extend(muster.workers.iter().take(TOLD_MAX).map(|worker| one(worker, language)));
-    let rest = muster.workers.len().saturating_sub(TOLD_MAX);
+pub(crate) fn reported(workers_summary: Option<&WorkersSummary>, language: Language) -> Vec<String> {
+    let Some(workers_summary) = workers_summary else { return Vec::new() };
+    let mut lines = vec![all(workers_summary, language)];
+    lines.extend(late(workers_summary, language));
+    lines.extend(workers_summary.workers.iter().take(REPORTED_MAX).map(|worker| one(worker, language)));
+    let rest = workers_summary.workers.len().saturating_sub(REPORTED_MAX);
     if rest > 0 {
         lines.push(language.pick(format!("and {rest} more"), format!("另有 {rest} 个")));
     }
     lines
 }
 
-fn all(muster: &Muster, language: Language) -> String {
-    let workers = muster.workers.len();
-    let late = muster.workers.iter().filter_map(|worker| worker.began_late).max().unwrap_or_default();
-    let error = muster.workers.iter().filter_map(|worker| worker.clock_error).max().unwrap_or_default();
+fn all(workers_summary: &WorkersSummary, language: Language) -> String {
+    let workers = workers_summary.workers.len();
+    let late = workers_summary.workers.iter().filter_map(|worker| worker.began_late).max().unwrap_or_default();
+    let error = workers_summary.workers.iter().filter_map(|worker| worker.clock_error).max().unwrap_or_default();
     language.pick(
         format!(
             "{}; each began at most {} late by its clock, which is wrong by {} at most",
@@ -36,7 +36,7 @@ fn all(muster: &Muster, language: Language) -> String {
             time(error.as_nanos() as f64)
         ),
         format!(
-            "{workers} 个工作进程；各自启动最多晚 {}，时钟误差最多 {}",
+            "{workers} 个工作进程；各自开始时间最多晚 {}，时钟误差最多 {}",
             time(late.as_nanos() as f64),
             time(error.as_nanos() as f64)
         ),
@@ -44,41 +44,41 @@ fn all(muster: &Muster, language: Language) -> String {
 }
 
 /// Whoever leads did not keep up.
-fn late(muster: &Muster, language: Language) -> Option<String> {
-    let late = muster.heard_late;
+fn late(workers_summary: &WorkersSummary, language: Language) -> Option<String> {
+    let late = workers_summary.received_late;
     let span = (!late.is_zero()).then(|| time(late.as_nanos() as f64))?;
     Some(language.pick(
         format!(
             "what they told was read up to {span} late: this machine, the bus or the way to it is too slow for so many; \
              nothing is missing of it"
         ),
-        format!("它们的数据最多迟 {span} 才被读取：这台机器、总线或其间的网络跟不上这么多工作进程；数据没有缺失"),
+        format!("它们的数据最多迟 {span} 才被读取：这台机器、总线或其间的网络跟不上工作进程上报的数据；数据没有缺失"),
     ))
 }
 
 /// A change of the load reached some of them late; `None` when all followed in time.
-pub(crate) fn changed_late(muster: Option<&Muster>, language: Language) -> Option<String> {
-    let muster = muster?;
-    let late = muster.changed_late;
+pub(crate) fn changed_late(workers_summary: Option<&WorkersSummary>, language: Language) -> Option<String> {
+    let workers_summary = workers_summary?;
+    let late = workers_summary.changed_late;
     let span = (!late.is_zero()).then(|| time(late.as_nanos() as f64))?;
-    let otherwise = muster.books.otherwise;
+    let otherwise = workers_summary.books.otherwise;
     let starts = count(otherwise.unsigned_abs());
     let (more, more_zh) = match otherwise {
         0 => (String::new(), String::new()),
-        1.. => (format!(", {starts} starts more than planned"), format!("，比计划多启动 {starts} 次")),
-        _ => (format!(", {starts} starts fewer than planned"), format!("，比计划少启动 {starts} 次")),
+        1.. => (format!(", {starts} starts more than planned"), format!("，比计划多发起 {starts} 个请求")),
+        _ => (format!(", {starts} starts fewer than planned"), format!("，比计划少发起 {starts} 个请求")),
     };
     Some(language.pick(
         format!(
             "a change of the load reached some of them up to {span} late: until then they went on as before{more}; whoever \
              leads, the bus or the machine was slow or out of reach"
         ),
-        format!("负载变更最多迟 {span} 才到达部分工作进程，在此之前它们按原负载执行{more_zh}；主导进程、总线或机器曾失联或过慢"),
+        format!("负载调整最多迟 {span} 才到达部分工作进程，在此之前它们按原负载执行{more_zh}；主控进程、总线或机器曾失联或过慢"),
     ))
 }
 
 fn one(worker: &WorkerResult, language: Language) -> String {
-    let WorkerResult { name, slots, started, failed, cpu, losses, had_no_room, .. } = worker;
+    let WorkerResult { name, slots, started, failed, cpu, losses, bus_was_full, .. } = worker;
     let part = percent(u64::from(*slots), SLOTS as u64);
     let started = count(*started);
     let mut text = language.pick(
@@ -93,81 +93,86 @@ fn one(worker: &WorkerResult, language: Language) -> String {
     if *losses > 0 {
         text.push_str(language.pick("; was lost", "；曾失联"));
     }
-    if *had_no_room {
-        text.push_str(language.pick("; the bus had no room for what it told", "；总线空间不足，数据曾无法写入"));
+    if *bus_was_full {
+        text.push_str(language.pick("; the bus had no room for what it told", "；总线已满，数据曾无法写入"));
     }
     text
 }
 
 /// What nobody did, or nobody knows of; `None` when all is accounted for.
-pub(crate) fn missed(muster: Option<&Muster>, language: Language) -> Option<String> {
-    let muster = muster?;
-    let Books { undelivered, unknown, stood_still, .. } = muster.books;
-    if !muster.has_losses() {
+pub(crate) fn missed(workers_summary: Option<&WorkersSummary>, language: Language) -> Option<String> {
+    let workers_summary = workers_summary?;
+    let StartAccounting { undelivered, unknown, stalled, .. } = workers_summary.books;
+    if !workers_summary.has_losses() {
         return None;
     }
     if undelivered == 0 && unknown == 0 {
-        let lost = muster.workers.iter().filter(|worker| worker.losses > 0).count();
+        let lost = workers_summary.workers.iter().filter(|worker| worker.losses > 0).count();
         return Some(language.pick(
             format!(
                 "{lost} of {} were lost: what they had was not done, or done later by others",
-                muster.workers.len()
+                workers_summary.workers.len()
             ),
-            format!("{} 个工作进程中有 {lost} 个失联：它们的部分没有执行，或稍后由其他进程执行", muster.workers.len()),
+            format!(
+                "{} 个工作进程中有 {lost} 个失联：它们承担的部分没有执行，或稍后由其他进程执行",
+                workers_summary.workers.len()
+            ),
         ));
     }
     let (undelivered, unknown) = (count(undelivered), count(unknown));
     let mut text = language.pick(
         format!("workers were lost: {undelivered} starts were due while nobody had them, of {unknown} nobody knows whether they were made"),
-        format!("有工作进程失联：{undelivered} 次启动到期时无人承担，另有 {unknown} 次是否发出未知"),
+        format!("有工作进程失联：{undelivered} 个请求到期时无人承担、没有发起，另有 {unknown} 个是否发起未知"),
     );
-    if !stood_still.is_zero() {
-        let span = time(stood_still.as_nanos() as f64);
+    if !stalled.is_zero() {
+        let span = time(stalled.as_nanos() as f64);
         text.push_str(&language.pick(
             format!("; for {span} the load stood still: whoever leads, or the bus, was out of reach"),
-            format!("；负载停顿了 {span}：主导进程或总线失联"),
+            format!("；负载中断了 {span}：主控进程或总线失联"),
         ));
     }
     Some(text)
 }
 
 /// The same of connections that were held: nobody knows what became of those.
-pub(crate) fn missed_held(muster: Option<&Muster>, language: Language) -> Option<String> {
-    let muster = muster.filter(|muster| muster.has_losses())?;
-    let lost = muster.workers.iter().filter(|worker| worker.losses > 0).count();
-    let unknown = count(muster.books.unknown);
+pub(crate) fn missed_held(workers_summary: Option<&WorkersSummary>, language: Language) -> Option<String> {
+    let workers_summary = workers_summary.filter(|workers_summary| workers_summary.has_losses())?;
+    let lost = workers_summary.workers.iter().filter(|worker| worker.losses > 0).count();
+    let unknown = count(workers_summary.books.unknown);
     Some(language.pick(
         format!(
             "{lost} of {} workers were lost or left; of {unknown} connections nobody knows what became",
-            muster.workers.len()
+            workers_summary.workers.len()
         ),
-        format!("{} 个工作进程中有 {lost} 个失联或退出；{unknown} 个连接的结果未知", muster.workers.len()),
+        format!("{} 个工作进程中有 {lost} 个失联或退出；{unknown} 个连接的结果未知", workers_summary.workers.len()),
     ))
 }
 
 /// The same for programs; null where threads of one process carried it out.
-pub(crate) fn value(muster: Option<&Muster>) -> Value {
-    let Some(Muster { workers, books, heard_late, changed_late }) = muster else { return Value::Null };
+pub(crate) fn value(workers_summary: Option<&WorkersSummary>) -> Value {
+    let Some(WorkersSummary { workers, books, received_late, changed_late }) = workers_summary else {
+        return Value::Null;
+    };
     json!({
         "undelivered": books.undelivered,
-        "unknown": books.unknown,
-        "otherwise": books.otherwise,
-        "stood_still_s": books.stood_still.as_secs_f64(),
-        "heard_late_s": heard_late.as_secs_f64(),
-        "changed_late_s": changed_late.as_secs_f64(),
-        "each": each(workers),
+        "unaccounted": books.unknown,
+        "late_change_delta": books.otherwise,
+        "stalled_s": books.stalled.as_secs_f64(),
+        "ingest_delay_s": received_late.as_secs_f64(),
+        "change_delay_s": changed_late.as_secs_f64(),
+        "list": each(workers),
     })
 }
 
 /// The same of connections that were held.
-pub(crate) fn held_value(muster: Option<&Muster>) -> Value {
-    let Some(Muster { workers, books, heard_late, .. }) = muster else { return Value::Null };
-    let late = heard_late.as_secs_f64();
+pub(crate) fn held_value(workers_summary: Option<&WorkersSummary>) -> Value {
+    let Some(WorkersSummary { workers, books, received_late, .. }) = workers_summary else { return Value::Null };
+    let late = received_late.as_secs_f64();
     json!({
-        "unknown": books.unknown,
-        "unknown_answers": books.unknown_answers,
-        "heard_late_s": late,
-        "each": each(workers),
+        "unaccounted": books.unknown,
+        "unaccounted_responses": books.unknown_responses,
+        "ingest_delay_s": late,
+        "list": each(workers),
     })
 }
 
@@ -185,13 +190,13 @@ pub fn live_workers(workers: &[WorkerResult]) -> Value {
             "share": f64::from(worker.slots) / SLOTS,
             "started": worker.started,
             "failed": worker.failed,
-            "losses": worker.losses,
+            "loss_count": worker.losses,
         })
     };
     json!({
         "count": workers.len(),
         "lost": workers.iter().filter(|worker| worker.losses > 0).count(),
-        "each": workers.iter().take(LIVE_MAX).map(worker).collect::<Value>(),
+        "list": workers.iter().take(LIVE_MAX).map(worker).collect::<Value>(),
     })
 }
 
@@ -199,7 +204,7 @@ pub fn live_workers(workers: &[WorkerResult]) -> Value {
 pub fn lost_worker(name: &str, language: Language) -> String {
     language.pick(
         format!("worker {name} was lost: what is due at it until others have it counts as undelivered"),
-        format!("工作进程 {name} 失联：在其他进程接手之前，它的部分计为无人承担"),
+        format!("工作进程 {name} 失联：在其他进程接手之前，它承担的部分计为无人承担"),
     )
 }
 
@@ -221,9 +226,9 @@ fn each(workers: &[WorkerResult]) -> Value {
             "failed": worker.failed,
             "cpu_s": Some(worker.cpu.total_ns()).filter(|spent| *spent > 0).map(|spent| spent as f64 / 1e9),
             "clock_error_s": worker.clock_error.map(|error| error.as_secs_f64()),
-            "began_late_s": worker.began_late.map(|late| late.as_secs_f64()),
-            "losses": worker.losses,
-            "had_no_room": worker.had_no_room,
+            "start_delay_s": worker.began_late.map(|late| late.as_secs_f64()),
+            "loss_count": worker.losses,
+            "bus_was_full": worker.bus_was_full,
         })
     };
     workers.iter().map(worker).collect()
@@ -236,20 +241,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_change_that_came_late_is_told() {
+    fn a_change_that_came_late_is_reported() {
         let of = |otherwise, late| {
-            let books = Books { otherwise, ..Books::default() };
-            Muster { books, changed_late: Nanos::from_millis(late).as_duration(), ..Muster::default() }
+            let books = StartAccounting { otherwise, ..StartAccounting::default() };
+            WorkersSummary { books, changed_late: Nanos::from_millis(late).as_duration(), ..WorkersSummary::default() }
         };
-        let told = |otherwise, late, language| changed_late(Some(&of(otherwise, late)), language).unwrap_or_default();
+        let reported =
+            |otherwise, late, language| changed_late(Some(&of(otherwise, late)), language).unwrap_or_default();
         let more = "2.50s late: until then they went on as before, 1,234 starts more than planned;";
-        assert!(told(1_234, 2_500, Language::En).contains(more));
-        assert!(told(-7, 2_500, Language::En).contains("as before, 7 starts fewer than planned;"));
+        assert!(reported(1_234, 2_500, Language::En).contains(more));
+        assert!(reported(-7, 2_500, Language::En).contains("as before, 7 starts fewer than planned;"));
         // Users have no planned starts.
-        assert!(told(0, 2_500, Language::En).contains("went on as before;"));
-        assert_eq!(told(0, 0, Language::En), "");
-        assert!(told(-7, 2_500, Language::Zh).contains("按原负载执行，比计划少启动 7 次；"));
+        assert!(reported(0, 2_500, Language::En).contains("went on as before;"));
+        assert_eq!(reported(0, 0, Language::En), "");
+        assert!(reported(-7, 2_500, Language::Zh).contains("按原负载执行，比计划少发起 7 个请求；"));
         let value = value(Some(&of(-7, 2_500)));
-        assert_eq!((&value["otherwise"], &value["changed_late_s"]), (&json!(-7), &json!(2.5)));
+        assert_eq!((&value["late_change_delta"], &value["change_delay_s"]), (&json!(-7), &json!(2.5)));
     }
 }

@@ -6,18 +6,18 @@ mod visit;
 
 use std::collections::{HashMap, HashSet};
 
-use plan::nearest;
+use plan::did_you_mean;
 
+use crate::diagnostic::{DiagnosticSink, Fault, NameFault};
 use crate::file::{Action, File, RowShare, Step};
-use crate::mistake::{Fault, Found, NameFault};
 use crate::source::{Source, Span};
-use names::Declared;
+use names::Symbols;
 use scope::Walk;
 
 /// Looks at a file as a whole; slots that mean a function without its parentheses become calls of it. `seen`: names that are given
 /// to something that was wrong.
-pub(crate) fn check(file: &mut File, source: &Source, seen: &[String], found: &mut Found) {
-    let declared = Declared::of(file, source, seen);
+pub(crate) fn check(file: &mut File, source: &Source, seen: &[String], found: &mut DiagnosticSink) {
+    let declared = Symbols::of(file, source, seen);
     declared.check(file, source, found);
     cycles(file, found);
     let before = {
@@ -55,8 +55,8 @@ pub(crate) fn check(file: &mut File, source: &Source, seen: &[String], found: &m
 }
 
 /// How many redirects are followed says something where some are.
-fn redirects(file: &File, found: &mut Found) {
-    let Some(at) = file.defaults.max_redirs_at.filter(|_| !file.defaults.flags.answers.location) else { return };
+fn redirects(file: &File, found: &mut DiagnosticSink) {
+    let Some(at) = file.defaults.max_redirs_at.filter(|_| !file.defaults.flags.responses.location) else { return };
     let of_scenarios = file.scenarios.iter().flat_map(|scenario| [&scenario.start, &scenario.steps, &scenario.stop]);
     if !of_scenarios.chain([&file.before, &file.after]).any(|steps| follow(steps)) {
         found.add(at, Fault::Needs { key: "max_redirs", needed: "location" });
@@ -72,7 +72,7 @@ fn follow(steps: &[Step]) -> bool {
 fn asks(steps: &[Step]) -> bool {
     steps.iter().any(|step| match &step.action {
         Action::Request(_) | Action::Call(_) | Action::Talk(_) | Action::Send(_) => true,
-        Action::Receive(_) | Action::Think(_) | Action::Meet(_) => false,
+        Action::Receive(_) | Action::Think(_) | Action::Barrier(_) => false,
         Action::Transaction { steps, .. }
         | Action::Repeat { steps, .. }
         | Action::Loop { steps, .. }
@@ -84,7 +84,7 @@ fn asks(steps: &[Step]) -> bool {
 }
 
 /// What is the same for all users is made of nothing that each of them has for itself.
-fn of_users(file: &File, found: &mut Found) {
+fn of_users(file: &File, found: &mut DiagnosticSink) {
     let own = file.vars.iter().enumerate().filter(|(_, variable)| variable.per_user);
     let own: HashMap<&str, usize> = own.map(|(place, variable)| (variable.name.text.as_str(), place)).collect();
     for variable in file.vars.iter().filter(|variable| !variable.per_user) {
@@ -95,7 +95,7 @@ fn of_users(file: &File, found: &mut Found) {
 }
 
 /// Variables that are made of each other.
-fn cycles(file: &File, found: &mut Found) {
+fn cycles(file: &File, found: &mut DiagnosticSink) {
     let names: Vec<&str> = file.vars.iter().map(|variable| variable.name.text.as_str()).collect();
     let places: HashMap<&str, usize> = names.iter().enumerate().map(|(place, name)| (*name, place)).collect();
     let made_of: Vec<Vec<usize>> = file.vars.iter().map(|variable| names::parts(&variable.value, &places)).collect();
@@ -117,7 +117,7 @@ fn cycles(file: &File, found: &mut Found) {
                     let circle = way[first..].iter().map(|(each, _)| names[*each]).chain([names[*part]]);
                     let circle = circle.collect::<Vec<_>>().join(" -> ");
                     let name = &file.vars[*part].name;
-                    found.add(name.at, Fault::Name(NameFault::Cycle(crate::mistake::shortened(&circle))));
+                    found.add(name.at, Fault::Name(NameFault::Cycle(crate::diagnostic::shortened(&circle))));
                 }
                 Some(part) => way.push((*part, 0)),
                 None => {
@@ -130,7 +130,7 @@ fn cycles(file: &File, found: &mut Found) {
 }
 
 /// Thresholds are of something that is there.
-fn series(file: &File, seen: &[String], found: &mut Found) {
+fn series(file: &File, seen: &[String], found: &mut DiagnosticSink) {
     let mut known: Vec<&str> = file.scenarios.iter().map(|scenario| scenario.name.text.as_str()).collect();
     for scenario in &file.scenarios {
         [&scenario.start, &scenario.steps, &scenario.stop].into_iter().for_each(|steps| names_of(steps, &mut known));
@@ -143,7 +143,7 @@ fn series(file: &File, seen: &[String], found: &mut Found) {
                 found.count();
                 continue;
             }
-            let near = nearest(&name.text, known.iter().copied()).map(str::to_owned);
+            let near = did_you_mean(&name.text, known.iter().copied()).map(str::to_owned);
             found.add(name.at, Fault::Name(NameFault::Series { name: name.text.clone(), near }));
         }
     }

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use plan::{Function, SLOT_BYTES_MAX, SLOT_DEPTH_MAX};
 
-use crate::mistake::ExpressionFault;
+use crate::diagnostic::ExpressionFault;
 
 /// The most bytes of an expression.
 pub const EXPRESSION_BYTES_MAX: usize = SLOT_BYTES_MAX;
@@ -154,10 +154,10 @@ pub(crate) fn columns(text: &str) -> Vec<(&str, &str, Range<usize>)> {
     let Ok(tokens) = tokens(text) else { return Vec::new() };
     let is_start = |index: usize| index == 0 || tokens[index - 1].kind != Kind::Dot;
     let three = tokens.windows(3).enumerate();
-    let asked = three.filter(|(index, three)| {
+    let requested = three.filter(|(index, three)| {
         is_start(*index) && three[0].kind == Kind::Word && three[1].text == "." && three[2].kind == Kind::Word
     });
-    asked.map(|(_, three)| (three[0].text, three[2].text, three[2].range())).collect()
+    requested.map(|(_, three)| (three[0].text, three[2].text, three[2].range())).collect()
 }
 
 /// It may be written for values that are not there: `a ?? b`, `a ? b : c`, `a == null`.
@@ -272,7 +272,7 @@ fn order(tokens: &[Token<'_>]) -> Result<(), Wrong> {
                     return Err((token.range(), ExpressionFault::Word((*word).to_owned(), meant)));
                 }
                 if is_behind_value {
-                    let text = crate::mistake::shortened(token.text);
+                    let text = crate::diagnostic::shortened(token.text);
                     return Err((token.range(), ExpressionFault::Operator(text)));
                 }
                 is_behind_value = true;
@@ -306,7 +306,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_surely_wrong_is_told() {
+    fn what_is_surely_wrong_is_reported() {
         for good in [
             "price < 100",
             "state == \"paid\"",
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_told_from_the_words_of_the_language() {
+    fn names_are_reported_from_the_words_of_the_language() {
         for (text, names) in [
             ("price < limit.max && true", &["price", "limit"][..]),
             ("Math.max(a, 'b', c.d.e)", &["a", "c"]),

@@ -5,8 +5,8 @@ mod step;
 
 pub use load::{Amount, Iterations, Load};
 pub use step::{
-    Action, Body, Call, Choice, Expect, Headers, Json, Meet, Message, MessageData, Part, PartValue, Receive, Request,
-    Step, Take, Talk,
+    Action, Barrier, Body, Call, Choice, Expect, Extract, Headers, Json, Message, MessageData, Part, PartValue,
+    Receive, Request, Step, Talk,
 };
 
 use std::path::PathBuf;

@@ -1,12 +1,12 @@
 //! Scenario files: what users do, written as YAML. [`read`] gives the checked value of a file, or all its mistakes.
 //!
-//! - `tree` parses YAML into values with positions; `shape` has the tables of all keys, from which reader, schema and
+//! - `tree` parses YAML into values with positions; `keys` has the tables of all keys, from which reader, schema and
 //!   reference are made
 //! - `reader` and `read` make a [`File`] of the tree; `reader/meant` suggests the key that was meant, or where a key
 //!   belongs
 //! - `check`: names, loops, cycles; `expression`: a first check of expressions
 //! - `lower` turns a checked file into plans
-//! - `mistake`: every possible mistake, typed, with its position
+//! - `diagnostic`: every possible mistake, typed, with its position
 //!
 //! Nothing is sent, and no expression is compiled.
 
@@ -15,16 +15,16 @@
 extern crate claims;
 
 mod check;
+mod diagnostic;
 mod expression;
 mod file;
-mod given;
-mod hidden;
+mod keys;
 mod lower;
-mod mistake;
+mod overrides;
 mod read;
 mod reader;
+mod redacted;
 mod schema;
-mod shape;
 mod source;
 mod tree;
 
@@ -34,21 +34,21 @@ mod tests;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+pub use diagnostic::{
+    Diagnostic, Diagnostics, ExpressionFault, Fault, Given, LoopWord, MISTAKES_MAX, NameFault, SyntaxFault, Things,
+    Wanted, as_keys,
+};
 pub use expression::EXPRESSION_BYTES_MAX;
 pub use file::*;
-pub use given::FlagFault;
-pub use hidden::without_secrets;
+pub use keys::{Field, Kind, Object};
 pub use lower::{Lowered, Lowering, Outside};
-pub use mistake::{
-    ExpressionFault, Fault, Given, LoopWord, MISTAKES_MAX, Mistake, Mistakes, NameFault, SyntaxFault, Things, Wanted,
-    as_keys,
-};
+pub use overrides::FlagFault;
 pub use reader::Files;
+pub use redacted::without_secrets;
 pub use schema::schema;
-pub use shape::{Field, Kind, Object};
-pub use source::{Place, Source, Span};
+pub use source::{Location, Source, Span};
 
-use mistake::Found;
+use diagnostic::DiagnosticSink;
 use reader::Reader;
 
 /// The largest file.
@@ -67,7 +67,7 @@ pub struct Opened {
 ///
 /// # Errors
 /// Everything that is wrong with it.
-pub fn read(path: &Path) -> Result<Opened, Mistakes> {
+pub fn read(path: &Path) -> Result<Opened, Diagnostics> {
     read_with(path, std::iter::empty())
 }
 
@@ -75,11 +75,11 @@ pub fn read(path: &Path) -> Result<Opened, Mistakes> {
 ///
 /// # Errors
 /// Everything that is wrong with it.
-pub fn read_with<'v>(path: &Path, vars: impl Iterator<Item = (&'v str, &'v str)>) -> Result<Opened, Mistakes> {
+pub fn read_with<'v>(path: &Path, vars: impl Iterator<Item = (&'v str, &'v str)>) -> Result<Opened, Diagnostics> {
     let name = path.to_string_lossy();
     let whole = |fault, text: &str| {
         let source = Source::new(&name, text);
-        Mistakes { source, all: vec![Mistake { at: Span::default(), fault }], more: 0 }
+        Diagnostics { source, all: vec![Diagnostic { at: Span::default(), fault }], more: 0 }
     };
     let mut bytes = Vec::new();
     let opened = std::fs::File::open(path);
@@ -91,7 +91,11 @@ pub fn read_with<'v>(path: &Path, vars: impl Iterator<Item = (&'v str, &'v str)>
         let valid = error.utf8_error().valid_up_to();
         let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
         let source = Source::new(&name, &text);
-        Mistakes { source, all: vec![Mistake { at: Span::new(valid, valid + 1), fault: Fault::NotUtf8 }], more: 0 }
+        Diagnostics {
+            source,
+            all: vec![Diagnostic { at: Span::new(valid, valid + 1), fault: Fault::NotUtf8 }],
+            more: 0,
+        }
     })?;
     let folder = path.parent().map(Path::to_owned).unwrap_or_default();
     parse_with(&name, &text, &Folder(folder), vars)
@@ -101,7 +105,7 @@ pub fn read_with<'v>(path: &Path, vars: impl Iterator<Item = (&'v str, &'v str)>
 ///
 /// # Errors
 /// Everything that is wrong with it.
-pub fn parse(name: &str, text: &str, files: &dyn Files) -> Result<Opened, Mistakes> {
+pub fn parse(name: &str, text: &str, files: &dyn Files) -> Result<Opened, Diagnostics> {
     parse_with(name, text, files, std::iter::empty())
 }
 
@@ -110,7 +114,7 @@ fn parse_with<'v>(
     text: &str,
     files: &dyn Files,
     vars: impl Iterator<Item = (&'v str, &'v str)>,
-) -> Result<Opened, Mistakes> {
+) -> Result<Opened, Diagnostics> {
     let source = Source::new(name, text);
     let mut reader = Reader::new(&source, files);
     if text.len() > FILE_BYTES_MAX {
@@ -119,11 +123,11 @@ fn parse_with<'v>(
         return Err(found.into_mistakes(source));
     }
     let vars: Vec<(&str, &str)> = vars.collect();
-    if vars.iter().any(|(name, _)| *name == given::TARGET) {
+    if vars.iter().any(|(name, _)| *name == overrides::TARGET) {
         // What it is comes behind the file.
         reader.target = reader::Target::Open;
     }
-    let mut syntax = Found::default();
+    let mut syntax = DiagnosticSink::default();
     let (root, end) = tree::build(&source, &mut syntax);
     let read = read::file(&mut reader, root.as_ref().unwrap_or(&tree::Node::nothing()));
     let (mut found, names) = (reader.found, reader.names);
@@ -136,7 +140,7 @@ fn parse_with<'v>(
     syntax.join(found);
     let mut found = syntax;
     let mut file = read.unwrap_or_default();
-    vars.into_iter().for_each(|(name, value)| given::set(&mut file, name, value, &mut found));
+    vars.into_iter().for_each(|(name, value)| overrides::set(&mut file, name, value, &mut found));
     if is_whole {
         // What is wrong in itself gives no value, and what is missing then is not told a second time.
         let seen = if found.is_empty() { Vec::new() } else { names };

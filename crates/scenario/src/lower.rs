@@ -3,9 +3,9 @@
 //! A step is made as a step of the flags is, from a [`plan::Draft`]; its slots stand there as marks, which are found again in what
 //! was made, and become what is filled anew for each exchange.
 
+mod barriers;
 mod bodies;
 mod marks;
-mod meetings;
 mod names;
 mod nodes;
 mod requests;
@@ -18,15 +18,15 @@ use std::time::Duration;
 use metrics::Catalog;
 use plan::draft::Draft;
 use plan::{
-    Arrivals, ConnectionCount, Interpreters, Keeps, Load as PlanLoad, Memory, OnFailure, Plan, PlanError, Program,
-    Reach, Scenario as PlanScenario, Schema, UNASKED_RATE_MAX, UserShape, Value, ValuePattern,
+    Arrivals, CaptureOptions, ConnectionCount, Interpreters, Load as PlanLoad, Memory, OnFailure, Plan, PlanError,
+    Program, Scenario as PlanScenario, Schema, TargetPolicy, UNASKED_RATE_MAX, UserShape, Value, ValuePattern,
 };
 
 use crate::Opened;
+use crate::diagnostic::{DiagnosticSink, Diagnostics, Fault};
 use crate::file::{Action, Amount, File, Iterations, Limit, Load, Scenario, Step};
-use crate::mistake::{Fault, Found, Mistakes};
 use crate::source::Span;
-use meetings::Meetings;
+use barriers::Barriers;
 use names::Naming;
 use nodes::Nodes;
 
@@ -68,7 +68,7 @@ pub struct Lowered {
 }
 
 /// What lies around the steps that are made.
-pub(crate) struct Making<'a> {
+pub(crate) struct DynamicParts<'a> {
     pub(crate) file: &'a File,
     pub(crate) outside: &'a Outside<'a>,
     pub(crate) naming: Naming<'a>,
@@ -78,7 +78,7 @@ pub(crate) struct Making<'a> {
     pub(crate) fault_at: Option<Span>,
     /// Something in the file is secured by TLS, as far as anybody can know.
     pub(crate) may_secure: bool,
-    pub(crate) found: Found,
+    pub(crate) found: DiagnosticSink,
 }
 
 impl<'a> Lowering<'a> {
@@ -86,8 +86,8 @@ impl<'a> Lowering<'a> {
     ///
     /// # Errors
     /// Everything that is wrong.
-    pub fn new(opened: &'a Opened, outside: &'a Outside<'a>) -> Result<Self, Mistakes> {
-        let mut found = Found::default();
+    pub fn new(opened: &'a Opened, outside: &'a Outside<'a>) -> Result<Self, Diagnostics> {
+        let mut found = DiagnosticSink::default();
         let globals = values::globals(&opened.file, outside, mark_of(opened, &[]), &mut found);
         if !found.is_empty() {
             return Err(found.into_mistakes(opened.source.clone()));
@@ -109,23 +109,23 @@ impl<'a> Lowering<'a> {
     ///
     /// # Errors
     /// Everything that is wrong.
-    pub fn before(&self) -> Result<Option<Lowered>, Mistakes> {
-        self.once("before", &self.opened.file.before)
+    pub fn before(&self) -> Result<Option<Lowered>, Diagnostics> {
+        self.once("setup", &self.opened.file.before)
     }
 
     /// What is done after the run, if there is something.
     ///
     /// # Errors
     /// Everything that is wrong.
-    pub fn after(&self) -> Result<Option<Lowered>, Mistakes> {
-        self.with_awaited().once("after", &self.opened.file.after)
+    pub fn after(&self) -> Result<Option<Lowered>, Diagnostics> {
+        self.with_awaited().once("teardown", &self.opened.file.after)
     }
 
     /// What is run: the scenarios that are named, or all.
     ///
     /// # Errors
     /// Everything that is wrong.
-    pub fn run(&self, only: &[String]) -> Result<Lowered, Mistakes> {
+    pub fn run(&self, only: &[String]) -> Result<Lowered, Diagnostics> {
         let file = &self.opened.file;
         let chosen = file.scenarios.iter().filter(|one| only.is_empty() || only.contains(&one.name.text));
         self.with_awaited().lower(chosen, file.run.warmup.unwrap_or_default())
@@ -171,7 +171,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn making(&self, steps: &[&[Step]]) -> Making<'_> {
+    fn making(&self, steps: &[&[Step]]) -> DynamicParts<'_> {
         let naming = Naming::new(&self.opened.file, &self.globals, steps, self.outside.environment);
         let mark = mark_of(self.opened, &self.globals);
         let file = &self.opened.file;
@@ -180,11 +180,19 @@ impl<'a> Lowering<'a> {
         let may_secure = says(&self.opened.source.text)
             || says(&target)
             || self.globals.iter().any(|(_, value)| says(&value.to_string()));
-        Making { file, outside: self.outside, naming, mark, fault_at: None, may_secure, found: Found::default() }
+        DynamicParts {
+            file,
+            outside: self.outside,
+            naming,
+            mark,
+            fault_at: None,
+            may_secure,
+            found: DiagnosticSink::default(),
+        }
     }
 
     /// One user does these steps once.
-    fn once(&self, name: &str, steps: &[Step]) -> Result<Option<Lowered>, Mistakes> {
+    fn once(&self, name: &str, steps: &[Step]) -> Result<Option<Lowered>, Diagnostics> {
         if steps.is_empty() {
             return Ok(None);
         }
@@ -200,21 +208,25 @@ impl<'a> Lowering<'a> {
             stop: Vec::new(),
         };
         let mut lowered = self.lower(std::iter::once(&scenario), Duration::ZERO)?;
-        lowered.plan.keeps = Keeps { values: true, ..lowered.plan.keeps };
+        lowered.plan.keeps = CaptureOptions { values: true, ..lowered.plan.keeps };
         let requests = lowered.plan.scenarios.iter().fold(0, |sum: u64, one| sum.saturating_add(one.requests_most()));
         lowered.plan = lowered.plan.reaching(&self.reach(requests > UNASKED_RATE_MAX));
         Ok(Some(lowered))
     }
 
-    fn lower<'s>(&self, scenarios: impl Iterator<Item = &'s Scenario>, warmup: Duration) -> Result<Lowered, Mistakes> {
+    fn lower<'s>(
+        &self,
+        scenarios: impl Iterator<Item = &'s Scenario>,
+        warmup: Duration,
+    ) -> Result<Lowered, Diagnostics> {
         let file = &self.opened.file;
-        let (mut found, mut meetings, mut lowered, mut variables) =
-            (Found::default(), Meetings::default(), Vec::new(), None);
+        let (mut found, mut barriers, mut lowered, mut variables) =
+            (DiagnosticSink::default(), Barriers::default(), Vec::new(), None);
         let draft = self.draft_of_run();
         let times = draft.times();
         for scenario in scenarios {
             let mut making = self.making(&[&scenario.start, &scenario.steps, &scenario.stop]);
-            lowered.extend(making.scenario(scenario, &mut meetings));
+            lowered.extend(making.scenario(scenario, &mut barriers));
             variables.get_or_insert_with(|| making.naming.variable_names());
             found.join(making.found);
         }
@@ -234,23 +246,23 @@ impl<'a> Lowering<'a> {
         judge_parts(&file.thresholds, &lowered, &mut found);
         // Of some scenarios alone, those that meet the others are missed, and that is told.
         if found.is_empty() && lowered.len() >= file.scenarios.len() {
-            meetings.check(&lowered, &mut found);
+            barriers.check(&lowered, &mut found);
         }
         if !found.is_empty() {
             return Err(found.into_mistakes(self.opened.source.clone()));
         }
-        let keeps = Keeps { persists: file.run.persist, ..Keeps::default() };
+        let keeps = CaptureOptions { persists: file.run.persist, ..CaptureOptions::default() };
         let budget = file.run.budget.unwrap_or_default();
-        let (meetings, seed) = (meetings.into_plan(), file.run.seed);
-        let plan = Plan { scenarios: lowered, grace, warmup, interval, meetings, keeps, budget, seed };
+        let (barriers, seed) = (barriers.into_plan(), file.run.seed);
+        let plan = Plan { scenarios: lowered, grace, warmup, interval, barriers, keeps, budget, seed };
         let reach = self.reach(plan.wants_consent());
         Ok(Lowered { plan: plan.reaching(&reach), variables: variables.unwrap_or_default() })
     }
 
     /// Where a load may go.
-    fn reach(&self, wants_consent: bool) -> Reach {
+    fn reach(&self, wants_consent: bool) -> TargetPolicy {
         let consents = &self.opened.file.run.consents;
-        if wants_consent { Reach::Near(consents.clone().into()) } else { Reach::Anywhere }
+        if wants_consent { TargetPolicy::Near(consents.clone().into()) } else { TargetPolicy::Anywhere }
     }
 
     fn draft_of_run(&self) -> Draft {
@@ -266,7 +278,7 @@ fn mark_of(opened: &Opened, globals: &[(String, Value)]) -> String {
 }
 
 /// Thresholds judge what is counted of their parts.
-fn judge_parts(limits: &[Limit], lowered: &[plan::Scenario], found: &mut Found) {
+fn judge_parts(limits: &[Limit], lowered: &[plan::Scenario], found: &mut DiagnosticSink) {
     let catalog = Catalog::of_scenarios(lowered.iter().map(|scenario| {
         let steps = scenario.steps.iter().map(|step| &*step.name);
         let transactions = scenario.program.transactions.iter().map(|transaction| &*transaction.name);
@@ -296,9 +308,9 @@ fn collect_takes(steps: &[Step], names: &mut Vec<String>) {
     }
 }
 
-impl Making<'_> {
-    fn scenario(&mut self, scenario: &Scenario, meetings: &mut Meetings) -> Option<PlanScenario> {
-        let mut nodes = Nodes::new(self, meetings);
+impl DynamicParts<'_> {
+    fn scenario(&mut self, scenario: &Scenario, barriers: &mut Barriers) -> Option<PlanScenario> {
+        let mut nodes = Nodes::new(self, barriers);
         let program = Program {
             start: nodes.all(&scenario.start),
             nodes: nodes.all(&scenario.steps),
@@ -319,8 +331,8 @@ impl Making<'_> {
             return None;
         }
         let is_rendezvous = matches!(&scenario.load.amount, Amount::Users { shape: UserShape::Rendezvous, .. });
-        if is_rendezvous && !program.meetings().is_empty() {
-            self.found.add(scenario.name.at, Fault::Conflict { one: "meet", other: "rendezvous" });
+        if is_rendezvous && !program.barriers().is_empty() {
+            self.found.add(scenario.name.at, Fault::Conflict { one: "barrier", other: "rendezvous" });
         }
         self.compile();
         if !self.found.is_empty() {
@@ -329,7 +341,7 @@ impl Making<'_> {
         let place = self.file.scenarios.iter().position(|one| one.name.text == scenario.name.text).unwrap_or(0);
         let timeout = steps.iter().map(|step| step.timeout).max().unwrap_or_default();
         let load = with_seed(load_of(scenario, timeout), program.seed, place as u64);
-        let iterations_each = match scenario.load.iterations {
+        let iterations_per_user = match scenario.load.iterations {
             Some(Iterations::Each(count)) => Some(count),
             _ => None,
         };
@@ -342,7 +354,7 @@ impl Making<'_> {
             load,
             begin: if matches!(scenario.load.amount, Amount::Users { .. }) { scenario.begin } else { Duration::ZERO },
             every: scenario.every,
-            iterations_each,
+            iterations_per_user,
             shared_connections,
             steps,
             program,
@@ -369,7 +381,7 @@ impl Making<'_> {
             let number = self.naming.number(&variable.name.text).filter(|_| variable.per_user);
             let Some(number) = number else { continue };
             let pattern = self.value_pattern(&variable.value);
-            all.extend(self.told(variable.name.at, pattern).map(|pattern| (number, pattern)));
+            all.extend(self.reported(variable.name.at, pattern).map(|pattern| (number, pattern)));
         }
         all
     }
@@ -393,7 +405,7 @@ impl Making<'_> {
     }
 
     /// What was made, or nothing: then it is told what is wrong.
-    pub(crate) fn told<T>(&mut self, at: Span, made: Result<T, Fault>) -> Option<T> {
+    pub(crate) fn reported<T>(&mut self, at: Span, made: Result<T, Fault>) -> Option<T> {
         let at = self.fault_at.take().unwrap_or(at);
         made.map_err(|fault| self.found.add(at, fault)).ok()
     }

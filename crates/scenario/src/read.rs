@@ -4,10 +4,10 @@ mod actions;
 mod data;
 mod defaults;
 mod expects;
+mod extracts;
 pub(crate) mod load;
 mod requests;
 mod steps;
-mod takes;
 mod talks;
 mod thresholds;
 mod urls;
@@ -16,10 +16,10 @@ use std::time::Duration;
 
 use plan::Budget;
 
+use crate::diagnostic::{Fault, NameFault, Things, shortened};
 use crate::file::{Amount, File, Name, Run, Scenario, Secret, Step, Variable};
-use crate::mistake::{Fault, NameFault, Things, shortened};
+use crate::keys::{FILE, Object, RUN, SCENARIO};
 use crate::reader::{Fields, Read, Reader};
-use crate::shape::{FILE, Object, RUN, SCENARIO};
 use crate::source::Span;
 use crate::tree::Node;
 
@@ -45,8 +45,8 @@ pub(crate) fn file(reader: &mut Reader<'_>, node: &Node) -> Read<File> {
     if let Some(read) = fields.get("defaults").and_then(|node| defaults::defaults(reader, node)) {
         file.defaults = read;
     }
-    file.before = fields.get("before").map(|node| maybe(reader, node)).unwrap_or_default();
-    file.after = fields.get("after").map(|node| maybe(reader, node)).unwrap_or_default();
+    file.before = fields.get("setup").map(|node| maybe(reader, node)).unwrap_or_default();
+    file.after = fields.get("teardown").map(|node| maybe(reader, node)).unwrap_or_default();
     if let Some(node) = fields.need(reader, "scenarios") {
         file.scenarios = scenarios(reader, node);
     }
@@ -101,11 +101,11 @@ fn scenario(reader: &mut Reader<'_>, name: &str, at: Span, node: &Node) -> Read<
     let mut fields = Fields::open(reader, node, &SCENARIO)?;
     fields.at = at;
     let load = fields.need(reader, "load").and_then(|node| load::load(reader, node));
-    let begin = fields.get("begin").and_then(|node| reader.time("begin", node)).unwrap_or(Duration::ZERO);
-    let every = fields.get("every").and_then(|node| reader.span("every", node));
+    let begin = fields.get("start_after").and_then(|node| reader.time("start_after", node)).unwrap_or(Duration::ZERO);
+    let every = fields.get("pacing").and_then(|node| reader.span("pacing", node));
     if load.as_ref().is_some_and(|load| matches!(load.amount, Amount::Rate { .. })) {
         // A rate says itself when iterations start.
-        fields.given(&["every"]).into_iter().for_each(|one| {
+        fields.given(&["pacing"]).into_iter().for_each(|one| {
             reader.found.add(fields.place(one), Fault::Conflict { one, other: "rate" });
         });
     }
@@ -115,10 +115,10 @@ fn scenario(reader: &mut Reader<'_>, name: &str, at: Span, node: &Node) -> Read<
     {
         reader.found.add(fields.place("load"), Fault::Needs { key: "preconnect", needed: "connections" });
     }
-    let keep = fields.get("keep").and_then(|node| reader.switch(node)).unwrap_or(false);
-    let start = fields.get("start").map(|node| maybe(reader, node)).unwrap_or_default();
+    let keep = fields.get("carry_state").and_then(|node| reader.switch(node)).unwrap_or(false);
+    let start = fields.get("on_start").map(|node| maybe(reader, node)).unwrap_or_default();
     let steps = fields.need(reader, "steps").map(|node| some(reader, node, &SCENARIO)).unwrap_or_default();
-    let stop = fields.get("stop").map(|node| maybe(reader, node)).unwrap_or_default();
+    let stop = fields.get("on_stop").map(|node| maybe(reader, node)).unwrap_or_default();
     fields.close();
     let name = Name { text: name.to_owned(), at };
     // A load that was wrong was told; the steps are looked at all the same.
@@ -143,7 +143,7 @@ fn run(reader: &mut Reader<'_>, node: &Node) -> Read<Run> {
         grace: fields.get("grace").and_then(|node| reader.time("grace", node)),
         seed: fields.get("seed").and_then(|node| reader.count("seed", node, 0, u64::MAX)),
         interval: fields.get("interval").and_then(|node| {
-            let text = reader.measure(node, crate::mistake::Wanted::Time)?;
+            let text = reader.measure(node, crate::diagnostic::Wanted::Time)?;
             reader.value(node.at, plan::parse_span("interval", text, plan::INTERVAL_MIN))
         }),
         budget: fields.get("budget").and_then(|node| {
@@ -154,7 +154,7 @@ fn run(reader: &mut Reader<'_>, node: &Node) -> Read<Run> {
         threads: fields.get("threads").and_then(|node| reader.count("threads", node, 1, THREADS_MAX)),
         strict: fields.get("strict").and_then(|node| reader.switch(node)).unwrap_or(false),
         probe: fields.get("probe").and_then(|node| reader.switch(node)),
-        persist: fields.get("persist").and_then(|node| reader.switch(node)).unwrap_or(false),
+        persist: fields.get("no_abort_on_failures").and_then(|node| reader.switch(node)).unwrap_or(false),
         json: fields.get("json").and_then(|node| reader.owned(node)),
         hdr: fields.get("hdr").and_then(|node| reader.owned(node)),
         log: fields.get("log").and_then(|node| reader.owned(node)),

@@ -11,11 +11,11 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use plan::{Ground, Pattern, PlanError, nearest, parse_count, parse_duration, parse_span};
+use plan::{Ground, Pattern, PlanError, did_you_mean, parse_count, parse_duration, parse_span};
 
+use crate::diagnostic::{DiagnosticSink, Fault, Given, NameFault, Wanted, shortened};
 use crate::expression;
 use crate::file::{Expression, Name};
-use crate::mistake::{Fault, Found, Given, NameFault, Wanted, shortened};
 use crate::source::{Source, Span};
 use crate::tree::{Node, Scalar, Value, wide_in};
 
@@ -28,7 +28,7 @@ const NEAR_BYTES_MIN: usize = 3;
 /// What reads: the file, what is wrong with it, and where other files are.
 pub(crate) struct Reader<'a> {
     pub(crate) source: &'a Source,
-    pub(crate) found: Found,
+    pub(crate) found: DiagnosticSink,
     pub(crate) files: &'a dyn Files,
     /// What relative URLs begin with.
     pub(crate) target: Target,
@@ -62,7 +62,7 @@ pub(crate) type Read<T> = Option<T>;
 
 impl<'a> Reader<'a> {
     pub(crate) fn new(source: &'a Source, files: &'a dyn Files) -> Self {
-        Self { source, found: Found::default(), files, target: Target::None, names: Vec::new() }
+        Self { source, found: DiagnosticSink::default(), files, target: Target::None, names: Vec::new() }
     }
 }
 
@@ -248,7 +248,7 @@ impl Reader<'_> {
         }
         let known = words.iter().map(|(word, _)| *word);
         // Words of a letter or two are all near to each other.
-        let near = nearest(text, known.clone()).filter(|_| text.len() >= NEAR_BYTES_MIN).map(str::to_owned);
+        let near = did_you_mean(text, known.clone()).filter(|_| text.len() >= NEAR_BYTES_MIN).map(str::to_owned);
         let known = known.collect::<Vec<_>>().join(", ");
         self.tell(node.at, Fault::Choice { given: shortened(text), near, known })
     }

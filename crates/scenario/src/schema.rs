@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::shape::{FILE, Field, Kind, Object, STEPS};
+use crate::keys::{FILE, Field, Kind, Object, STEPS};
 
 /// A name that slots and expressions can have.
 const NAME_PATTERN: &str = r"^[\p{L}_][\p{L}\p{N}_]*$";

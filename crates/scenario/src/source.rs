@@ -11,7 +11,7 @@ pub struct Span {
 
 /// Where something is in a file, as people count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Location {
     /// The first is 1.
     pub line: usize,
     /// The first is 1; in characters.
@@ -45,11 +45,11 @@ impl Source {
     }
 
     /// The place of a byte.
-    pub fn place(&self, at: usize) -> Place {
+    pub fn place(&self, at: usize) -> Location {
         let at = self.floor(at);
         let line = self.lines.partition_point(|start| *start <= at);
         let start = self.lines[line - 1];
-        Place { line, column: self.text[start..at].chars().count() + 1 }
+        Location { line, column: self.text[start..at].chars().count() + 1 }
     }
 
     /// A line without its end. The first is 1.
@@ -84,12 +84,12 @@ mod tests {
         for (at, line, column) in
             [(0, 1, 1), (2, 1, 3), (5, 2, 1), (8, 2, 2), (9, 2, 2), (13, 2, 5), (15, 3, 1), (99, 4, 4)]
         {
-            assert_eq!(source.place(at), Place { line, column }, "{at}");
+            assert_eq!(source.place(at), Location { line, column }, "{at}");
         }
         let lines: Vec<&str> = (1..=5).map(|number| source.line(number)).collect();
         assert_eq!(lines, ["one", "价格: x", "", "end", ""]);
         assert_eq!(source.slice(Span::new(5, 11)), "价格");
         assert_eq!(source.slice(Span::new(6, 11)), "价格");
-        assert_eq!(Source::new("a", "").place(0), Place { line: 1, column: 1 });
+        assert_eq!(Source::new("a", "").place(0), Location { line: 1, column: 1 });
     }
 }

@@ -23,8 +23,8 @@ fn folder() -> Folder {
     Folder(Path::new(env!("CARGO_MANIFEST_DIR")).join("files"))
 }
 
-fn said(mistakes: &Mistakes) -> Vec<String> {
-    let place = |mistake: &Mistake| mistakes.source.place(mistake.at.start);
+fn said(mistakes: &Diagnostics) -> Vec<String> {
+    let place = |mistake: &Diagnostic| mistakes.source.place(mistake.at.start);
     mistakes.all.iter().map(|mistake| format!("{}:{}: {mistake}", place(mistake).line, place(mistake).column)).collect()
 }
 

@@ -10,13 +10,13 @@ use ratatui::style::{Color, Style};
 use ratatui::widgets::{Paragraph, Wrap};
 use serde_json::Value;
 
-use crate::known::Known;
+use crate::known::ScreenState;
 
 /// Below this nothing can be read.
 const LEAST: (u16, u16) = (40, 12);
 
 /// Draws it.
-pub(crate) fn all(frame: &mut Frame<'_>, known: &Known) {
+pub(crate) fn all(frame: &mut Frame<'_>, known: &ScreenState) {
     let area = frame.area();
     if area.width < LEAST.0 || area.height < LEAST.1 {
         let text = known.pick("the terminal is too small; the run goes on", "终端窗口太小；压测仍在进行");
@@ -48,7 +48,7 @@ pub(crate) fn all(frame: &mut Frame<'_>, known: &Known) {
     head::foot(frame, foot, known);
 }
 
-fn style(known: &Known, color: Color) -> Style {
+fn style(known: &ScreenState, color: Color) -> Style {
     if known.look.has_colors { Style::new().fg(color) } else { Style::new() }
 }
 
@@ -63,7 +63,7 @@ fn time(value: &Value) -> String {
 
 /// The percentile that tables show: with what was given up, where there is such a thing.
 fn time_of(times: &Value, key: &str) -> String {
-    let whole = &times["with_given_up"];
+    let whole = &times["with_incomplete"];
     let Some(ns) = whole[key].as_f64() else { return time(&times[key]) };
     let name = key.trim_end_matches("_ns");
     let is_least = whole["at_least"].as_array().is_some_and(|names| names.iter().any(|one| one == name));

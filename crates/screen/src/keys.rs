@@ -3,7 +3,7 @@
 use report::Language;
 use serde_json::{Value, json};
 
-use crate::known::Known;
+use crate::known::ScreenState;
 use crate::{Act, Source};
 
 /// Begins what arrows and the like send.
@@ -12,7 +12,7 @@ pub(crate) const ESCAPE: u8 = 0x1b;
 const CONTROL_C: u8 = 0x03;
 
 /// A key was pressed.
-pub(crate) fn press(key: u8, known: &mut Known, source: &dyn Source) {
+pub(crate) fn press(key: u8, known: &mut ScreenState, source: &dyn Source) {
     let act = match key {
         CONTROL_C | b'q' => Some(end(known)),
         b'p' => Some(pause(known)),
@@ -40,22 +40,22 @@ pub(crate) fn press(key: u8, known: &mut Known, source: &dyn Source) {
 }
 
 /// The end: gently, and when that was asked for, at once.
-fn end(known: &Known) -> Act {
+fn end(known: &ScreenState) -> Act {
     if known.is_ending || known.state() == "stopping" { Act::Abort } else { Act::Stop }
 }
 
-fn change(known: &Known, change: &str) -> Value {
+fn change(known: &ScreenState, change: &str) -> Value {
     json!({"revision": known.run["revision"], "change": change})
 }
 
-fn pause(known: &Known) -> Act {
+fn pause(known: &ScreenState) -> Act {
     let mut scenarios = known.run["scenarios"].as_array().into_iter().flatten().peekable();
     let is_paused = scenarios.peek().is_some() && scenarios.all(|one| one["is_paused"] == true);
     Act::Change(change(known, if is_paused { "resume" } else { "pause" }))
 }
 
 /// A tenth more, or less, of the rate or the users of the chosen scenario.
-fn more(known: &mut Known, is_more: bool) -> Option<Act> {
+fn more(known: &mut ScreenState, is_more: bool) -> Option<Act> {
     let chosen = known.chosen();
     let (Some(kind), Some(now)) = (chosen["kind"].as_str(), chosen["now"].as_f64()) else {
         let language: Language = known.look.language;
@@ -73,10 +73,10 @@ fn more(known: &mut Known, is_more: bool) -> Option<Act> {
     } else {
         json!(format!("{}/s", digits(now * factor)))
     };
-    let mut asked = change(known, kind);
-    asked["to"] = to;
-    asked["scenario"] = chosen["name"].clone();
-    Some(Act::Change(asked))
+    let mut requested = change(known, kind);
+    requested["to"] = to;
+    requested["scenario"] = chosen["name"].clone();
+    Some(Act::Change(requested))
 }
 
 /// Three digits that count, as a command line takes them.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::{Look, Source};
 
 /// What stands on the screen.
-pub(crate) struct Known {
+pub(crate) struct ScreenState {
     pub(crate) look: Look,
     pub(crate) run: Value,
     pub(crate) charts: Value,
@@ -23,7 +23,7 @@ pub(crate) struct Known {
     pub(crate) is_ending: bool,
 }
 
-impl Known {
+impl ScreenState {
     pub(crate) fn new(look: Look) -> Self {
         Self {
             look,
@@ -62,9 +62,9 @@ impl Known {
 
     /// How long it runs: as told, and since then by our own clock while its clock goes on.
     pub(crate) fn elapsed(&self) -> Duration {
-        let told = Duration::try_from_secs_f64(self.run["now_s"].as_f64().unwrap_or(0.0)).unwrap_or_default();
+        let reported = Duration::try_from_secs_f64(self.run["now_s"].as_f64().unwrap_or(0.0)).unwrap_or_default();
         let goes_on = self.state() == "running" && !self.run["live"].is_null();
-        told + if goes_on { self.seen.elapsed() } else { Duration::ZERO }
+        reported + if goes_on { self.seen.elapsed() } else { Duration::ZERO }
     }
 
     /// How much of it is done, from 0 to 1, and how long it goes on, as far as anybody knows.

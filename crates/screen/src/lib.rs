@@ -10,8 +10,8 @@ extern crate claims;
 mod draw;
 mod keys;
 mod known;
+mod labels;
 mod terminal;
-mod words;
 
 use std::fs::File;
 use std::io::IsTerminal;
@@ -25,7 +25,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 use serde_json::Value;
 
-use crate::known::Known;
+use crate::known::ScreenState;
 pub use crate::terminal::restore;
 
 /// How often it is looked what runs, and whether it is over.
@@ -87,7 +87,7 @@ impl Display {
         let is_over = Arc::new(AtomicBool::new(false));
         let ended = is_over.clone();
         let show = move || {
-            let mut known = Known::new(look);
+            let mut known = ScreenState::new(look);
             while !ended.load(Ordering::Relaxed) {
                 known.look(&*source);
                 if terminal.draw(|frame| draw::all(frame, &known)).is_err() {
@@ -135,10 +135,10 @@ impl Keys {
     fn wait(&self) -> Option<Vec<u8>> {
         let input = std::io::stdin();
         let from = self.0.as_ref().map_or_else(|| input.as_fd(), File::as_fd);
-        let mut asked = [PollFd::from_borrowed_fd(from, PollFlags::IN)];
-        match rustix::event::poll(&mut asked, Some(&LOOK_EVERY)) {
+        let mut requested = [PollFd::from_borrowed_fd(from, PollFlags::IN)];
+        match rustix::event::poll(&mut requested, Some(&LOOK_EVERY)) {
             Ok(0) | Err(Errno::INTR) => return Some(Vec::new()),
-            Ok(_) if asked[0].revents() == PollFlags::IN => {}
+            Ok(_) if requested[0].revents() == PollFlags::IN => {}
             _ => return None,
         }
         let mut bytes = [0; KEYS_MAX];

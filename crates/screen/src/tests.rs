@@ -38,19 +38,19 @@ fn scenario(name: &str, kind: &str, now: f64) -> Value {
 
 fn load(scenarios: &[Value]) -> Made {
     let times = json!({"p50_ns": 2_000_000, "p99_ns": 5_000_000, "max_ns": 9_000_000,
-        "with_given_up": {"p50_ns": 2_000_000, "p99_ns": 700_000_000, "at_least": ["p99"]}});
+        "with_incomplete": {"p50_ns": 2_000_000, "p99_ns": 700_000_000, "at_least": ["p99"]}});
     let step = json!({"name": "GET /shop", "finished": 1_234, "failed": 5, "response_time": times});
     let run = json!({
         "state": "paused", "revision": 3, "now_s": 5.0,
         "plan": {"kind": "load", "target": "http://127.0.0.1:8080/", "requests": null,
-            "scenarios": [{"text": "GET /, open model", "text_zh": "GET /，开放模型"}]},
+            "scenarios": [{"text": "GET /, open model", "text_zh": "GET /，固定速率"}]},
         "scenarios": scenarios,
         "live": {"number": 5,
             "now": {"requests_per_s": 499.6, "failed_per_s": 2.0, "users": 7, "in_flight": 3, "response_time": times},
             "total": {"finished": 1_234, "failed": 5, "bytes_received": 2_048},
             "statuses": {"200": 1_229}, "failures": [{"reason": "status-500", "count": 5}],
             "thresholds": [{"threshold": "p99(response_time) < 100ms", "holds": false}],
-            "workers": {"count": 3, "lost": 1, "each": []},
+            "workers": {"count": 3, "lost": 1, "list": []},
             "scenarios": [{"steps": [step], "transactions": []}]},
         "events": [{"at_s": 4.0, "text": "rate 500/s", "text_zh": "速率 500/s"}],
     });
@@ -59,13 +59,13 @@ fn load(scenarios: &[Value]) -> Made {
     Made { run, charts, acts: Mutex::default(), refused: None }
 }
 
-fn known(source: &Made, language: Language) -> Known {
-    let mut known = Known::new(Look { language, has_colors: true });
+fn known(source: &Made, language: Language) -> ScreenState {
+    let mut known = ScreenState::new(Look { language, has_colors: true });
     known.look(source);
     known
 }
 
-fn drawn(known: &Known, (columns, rows): (u16, u16)) -> String {
+fn drawn(known: &ScreenState, (columns, rows): (u16, u16)) -> String {
     let mut terminal = Terminal::new(TestBackend::new(columns, rows)).expect("a terminal that is none");
     terminal.draw(|frame| draw::all(frame, known)).expect("it draws");
     let buffer = terminal.backend().buffer().clone();
@@ -73,7 +73,7 @@ fn drawn(known: &Known, (columns, rows): (u16, u16)) -> String {
     (0..rows).map(|row| format!("{}\n", line(row).trim_end())).collect()
 }
 
-fn press(known: &mut Known, source: &Made, key: char) -> Vec<Act> {
+fn press(known: &mut ScreenState, source: &Made, key: char) -> Vec<Act> {
     keys::press(key as u8, known, source);
     std::mem::take(&mut *source.acts.lock().expect("nobody panics with it"))
 }
@@ -101,7 +101,7 @@ fn all_of_a_load_is_there_at_any_size() {
         assert!(text.contains(part), "{part}:\n{text}");
     }
     let text = drawn(&known(&source, Language::Zh), (80, 24)).replace(' ', "");
-    for part in ["已暂停", "请求/秒", "3个工作进程，1个失联", "已越界", "速率500/s", "q停止"] {
+    for part in ["已暂停", "QPS", "3个工作进程，1个失联", "未达标", "速率500/s", "q停止"] {
         assert!(text.contains(part), "{part}:\n{text}");
     }
     // Nothing fits, and nothing breaks.

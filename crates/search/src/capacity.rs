@@ -184,7 +184,7 @@ pub enum CapacityError {
 ///
 /// # Errors
 /// Nothing does, or it contradicts itself.
-pub fn reckon(given: &Given) -> Result<Vec<Line>, CapacityError> {
+pub fn compute(given: &Given) -> Result<Vec<Line>, CapacityError> {
     let mut all = Lines(Vec::new());
     let rate = all.peak(given);
     all.machines(given, rate);

@@ -1,7 +1,7 @@
 //! One trial, judged while it runs.
 
 use crate::tally::{Bin, Tally};
-use crate::trial::{Class, Order, Purpose};
+use crate::trial::{Class, Purpose, TrialOrder};
 
 /// How sure a decision is: one in forty, on each side, over the four looks that a trial has at most (Pocock).
 const Z: f64 = 2.36;
@@ -10,7 +10,7 @@ const PIECES_MIN: usize = 8;
 
 /// What a goal allows.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Allowance {
+pub(crate) struct GoalLimit {
     /// The share that may be lost.
     pub(crate) share: f64,
     /// The time that an exchange may take, in seconds, of a goal of times.
@@ -31,15 +31,15 @@ pub enum Go {
 /// Looks at a trial piece by piece.
 #[derive(Clone, Debug)]
 pub struct Judge {
-    goals: Vec<Allowance>,
-    order: Order,
+    goals: Vec<GoalLimit>,
+    order: TrialOrder,
     /// What trials with the same load have shown before.
     before: usize,
     all: Tally,
 }
 
 impl Judge {
-    pub(crate) fn new(goals: &[Allowance], order: Order, before: &Tally) -> Self {
+    pub(crate) fn new(goals: &[GoalLimit], order: TrialOrder, before: &Tally) -> Self {
         Self { goals: goals.to_vec(), order, before: before.len(), all: before.clone() }
     }
 
@@ -71,11 +71,11 @@ impl Judge {
 }
 
 /// What has been shown, at the end of a trial.
-pub(crate) fn class_of(tally: &Tally, goals: &[Allowance]) -> Class {
+pub(crate) fn class_of(tally: &Tally, goals: &[GoalLimit]) -> Class {
     classed(tally, goals, Z, &[])
 }
 
-fn classed(tally: &Tally, goals: &[Allowance], z: f64, in_flight: &[u64]) -> Class {
+fn classed(tally: &Tally, goals: &[GoalLimit], z: f64, in_flight: &[u64]) -> Class {
     let mut class = Class::Met;
     for (number, goal) in goals.iter().enumerate() {
         let more = in_flight.get(number).copied().unwrap_or(0);
@@ -99,11 +99,11 @@ fn classed(tally: &Tally, goals: &[Allowance], z: f64, in_flight: &[u64]) -> Cla
 }
 
 /// If what piles up goes on to, the goal is missed before the load was held for long: a request waits for all that came before it.
-fn would_miss(tally: &Tally, goal: &Allowance, z: f64) -> bool {
+fn would_miss(tally: &Tally, goal: &GoalLimit, z: f64) -> bool {
     goal.limit_s.is_some_and(|limit| tally.piles_up(z) * goal.held_s > limit)
 }
 
 /// More was lost than a goal allows, sure or not.
-pub(crate) fn is_above(tally: &Tally, goals: &[Allowance]) -> bool {
+pub(crate) fn is_above(tally: &Tally, goals: &[GoalLimit]) -> bool {
     goals.iter().enumerate().any(|(number, goal)| tally.lost(number).share() > goal.share)
 }

@@ -9,7 +9,7 @@
 
 use std::time::Duration;
 
-use metrics::{Lost, Measure, Snapshot};
+use metrics::{GoalMisses, Measure, Snapshot};
 
 use crate::tally::{Backlog, Bin, Tally};
 use crate::trial::Fault;
@@ -112,7 +112,7 @@ pub struct Ending<'a> {
     /// What it lost.
     pub tally: &'a Tally,
     /// Goal by goal, what it lost with limits that are longer by [`Own::longest`].
-    pub beyond: &'a [Lost],
+    pub beyond: &'a [GoalMisses],
     /// The load has a rate.
     pub is_open: bool,
     /// Our threads that worked.
@@ -228,7 +228,7 @@ impl Own {
             None => 0,
         };
         let ours = lost.lost.saturating_sub(beyond).min(in_touched);
-        Lost { lost: lost.lost - ours, of: lost.of }.share() > ending.goals[goal].0
+        GoalMisses { lost: lost.lost - ours, of: lost.of }.share() > ending.goals[goal].0
     }
 }
 

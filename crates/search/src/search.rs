@@ -1,6 +1,6 @@
 //! The search for the highest load that meets its goals, as a machine.
 //!
-//! Call [`Search::next`] for what is to be done, do it, and tell [`Search::heard`] or [`Search::rested`] what came of it, until it is
+//! Call [`Search::next`] for what is to be done, do it, and tell [`Search::received`] or [`Search::rested`] what came of it, until it is
 //! over. `elapsed` is the time since the beginning of the search on the caller's clock.
 //!
 //! It raises the load with short looks until one misses, faster as long as next to nothing is under way, then halves the distance with
@@ -17,10 +17,10 @@ mod points;
 
 use std::time::Duration;
 
-use crate::found::{Ended, Found, Slower};
-use crate::judge::{Allowance, Judge, class_of, is_above};
+use crate::find_max_result::{Ended, SearchResult, Slower};
+use crate::judge::{GoalLimit, Judge, class_of, is_above};
 use crate::tally::Tally;
-use crate::trial::{Class, Fault, Order, Outcome, Purpose, Trial};
+use crate::trial::{Class, Fault, Outcome, Purpose, Trial, TrialOrder};
 use looks::UP;
 use points::Points;
 
@@ -86,7 +86,7 @@ impl Settings {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Step {
     /// A trial is made.
-    Trial(Order),
+    Trial(TrialOrder),
     /// The target may be behind: wait until it is as it was before.
     Rest,
     /// Nothing any more.
@@ -113,7 +113,7 @@ enum Stage {
 #[derive(Clone, Debug)]
 pub struct Search {
     settings: Settings,
-    goals: Vec<Allowance>,
+    goals: Vec<GoalLimit>,
     stage: Stage,
     points: Points,
     trials: Vec<Trial>,
@@ -135,7 +135,7 @@ impl Search {
     /// One that has not begun.
     pub fn new(settings: Settings) -> Self {
         let held_s = (settings.span() * CONFIRMED).as_secs_f64();
-        let goals = settings.goals.iter().map(|&(share, limit_s)| Allowance { share, limit_s, held_s }).collect();
+        let goals = settings.goals.iter().map(|&(share, limit_s)| GoalLimit { share, limit_s, held_s }).collect();
         let at = settings.start.clamp(settings.least, settings.most);
         Self {
             goals,
@@ -160,7 +160,7 @@ impl Search {
     }
 
     /// What looks at a trial while it runs.
-    pub fn judge(&self, order: &Order) -> Judge {
+    pub fn judge(&self, order: &TrialOrder) -> Judge {
         let nothing = Tally::default();
         let before = match order.purpose {
             Purpose::Full => self.points.at(order.at).map_or(&nothing, |point| &point.tally),
@@ -214,7 +214,7 @@ impl Search {
     }
 
     /// What came of a trial.
-    pub fn heard(&mut self, order: &Order, outcome: Outcome, began: Duration, elapsed: Duration) {
+    pub fn received(&mut self, order: &TrialOrder, outcome: Outcome, began: Duration, elapsed: Duration) {
         self.elapsed = elapsed;
         let planned = order.warmup + outcome.measured.min(order.span_max);
         self.beside += elapsed.saturating_sub(began).saturating_sub(planned);
@@ -274,7 +274,7 @@ impl Search {
     }
 
     /// What it has come to, so far.
-    pub fn found(&self) -> Found {
+    pub fn found(&self) -> SearchResult {
         let (lower, upper, own) = (self.points.lower(), self.points.upper(), self.points.own_limit());
         // Nothing was lost, and still nobody can be sure.
         let has_too_few = lower.is_none() && !self.trials.is_empty() && self.trials.iter().all(|trial| !trial.is_above);
@@ -292,7 +292,7 @@ impl Search {
             (None, None, Some(_)) => Fault::Stalls.limit(),
             (None, None, None) => "unknown",
         };
-        Found {
+        SearchResult {
             lower,
             upper,
             is_confirmed: lower.is_some() && self.confirmed == lower,
@@ -329,7 +329,7 @@ impl Search {
             Purpose::Full => (full, full * LONGER),
             Purpose::Confirm => (full * CONFIRMED, full * CONFIRMED),
         };
-        Step::Trial(Order {
+        Step::Trial(TrialOrder {
             number: self.trials.len() + 1,
             at,
             purpose,

@@ -1,6 +1,6 @@
 //! What trials lost, piece of time by piece of time, and between which bounds the true share lies.
 
-use metrics::{Class, Lost, Measure, Snapshot};
+use metrics::{Class, GoalMisses, Measure, Snapshot};
 
 use crate::statistics::{student, variance_of_sum, wilson};
 
@@ -79,7 +79,7 @@ pub struct Backlog {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bin {
     /// Goal by goal.
-    pub lost: Vec<Lost>,
+    pub lost: Vec<GoalMisses>,
     /// Of what succeeded.
     pub times: Moments,
     /// A stall of ours was in it, or what runs behind one: its times tell nothing of the target.
@@ -136,8 +136,11 @@ impl Tally {
     }
 
     /// What a goal lost in all.
-    pub fn lost(&self, goal: usize) -> Lost {
-        self.bins.iter().map(|bin| bin.lost.get(goal).copied().unwrap_or_default()).fold(Lost::default(), Lost::with)
+    pub fn lost(&self, goal: usize) -> GoalMisses {
+        self.bins
+            .iter()
+            .map(|bin| bin.lost.get(goal).copied().unwrap_or_default())
+            .fold(GoalMisses::default(), GoalMisses::with)
     }
 
     /// What a goal lost in some of the pieces; what is behind the last of them counts as that one.
@@ -189,13 +192,13 @@ impl Tally {
     /// The share that a goal lost in some pieces.
     pub(crate) fn share_in(&self, goal: usize, pieces: &[usize]) -> f64 {
         let of = |at: &usize| self.bins[*at].lost.get(goal).copied().unwrap_or_default();
-        pieces.iter().map(of).fold(Lost::default(), Lost::with).share()
+        pieces.iter().map(of).fold(GoalMisses::default(), GoalMisses::with).share()
     }
 
     /// Between which bounds the share of a goal lies, at `z` of the normal distribution. `more` is in flight and lost already.
     /// `limit_s`: the time that the goal allows, if it is of a time.
     pub(crate) fn bounds(&self, goal: usize, z: f64, more: u64, limit_s: Option<f64>) -> Bounds {
-        let all = self.lost(goal).with(Lost { lost: more, of: more });
+        let all = self.lost(goal).with(GoalMisses { lost: more, of: more });
         if all.of == 0 {
             return Bounds { low: 0.0, high: 1.0 };
         }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use metrics::Lost;
+use metrics::GoalMisses;
 
 /// Why a trial is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ impl Purpose {
 
 /// A trial that is to be made.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Order {
+pub struct TrialOrder {
     /// The first is 1.
     pub number: usize,
     /// The load: starts a second, users or connections.
@@ -135,13 +135,13 @@ pub struct Outcome {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trial {
     /// As asked for.
-    pub order: Order,
+    pub order: TrialOrder,
     /// Since the beginning of the search.
     pub began: Duration,
     /// What came of it.
     pub outcome: Outcome,
     /// What it lost, goal by goal.
-    pub lost: Vec<Lost>,
+    pub lost: Vec<GoalMisses>,
     /// What it shows by itself.
     pub class: Class,
     /// It lost more than a goal allows, whether that is sure or not.

@@ -10,7 +10,7 @@ mod table;
 mod world;
 
 use driver::sim::Faults;
-use driver::{Choice, Chosen, Kind};
+use driver::{Choice, DriverSelection, Kind};
 use engine::RunError;
 use plan::PlanError;
 use target::ServeError;
@@ -77,7 +77,7 @@ pub enum SelftestError {
 ///
 /// # Errors
 /// The one that was asked for does not work.
-pub fn drivers(choice: Choice) -> Result<Vec<Chosen>, std::io::Error> {
+pub fn drivers(choice: Choice) -> Result<Vec<DriverSelection>, std::io::Error> {
     if choice != Choice::Auto {
         return Ok(vec![driver::choose(choice)?]);
     }
@@ -94,7 +94,7 @@ pub fn drivers(choice: Choice) -> Result<Vec<Chosen>, std::io::Error> {
 ///
 /// # Errors
 /// The system gives no socket or no thread.
-pub fn run(driver: &Chosen, tell: &mut dyn FnMut(&Row)) -> Result<(), SelftestError> {
+pub fn run(driver: &DriverSelection, tell: &mut dyn FnMut(&Row)) -> Result<(), SelftestError> {
     loads::Bench { world: RealWorld::new(driver), tell }.all()
 }
 

@@ -88,7 +88,7 @@ impl<W: World> Bench<'_, W> {
         );
         let result = self.load(target, "/bytes/10000", flags(&[("c", "7"), ("n", "500")]))?;
         let load = ("500 bodies of 10,000 bytes", "500 个 10,000 字节的响应体");
-        self.tell(load, [exact(("bytes of bodies", "正文字节"), 5_000_000, result.total.counts.body_bytes())]);
+        self.tell(load, [exact(("bytes of bodies", "响应体字节"), 5_000_000, result.total.counts.body_bytes())]);
         Ok(())
     }
 
@@ -169,7 +169,7 @@ impl<W: World> Bench<'_, W> {
             load,
             [
                 exact(("timeouts", "超时数"), 10, times.count()),
-                time(("given up after, max", "放弃时间，最长"), 500.0 * MILLI, at(times, 1.0), 20.0 * MILLI),
+                time(("given up after, max", "超时前等待，最长"), 500.0 * MILLI, at(times, 1.0), 20.0 * MILLI),
             ],
         );
         Ok(())
@@ -205,7 +205,7 @@ impl<W: World> Bench<'_, W> {
             tolerance: 4.5,
         };
         self.tell(
-            ("frozen for 1 s, 1,000/s", "停顿 1 s，1,000/s"),
+            ("frozen for 1 s, 1,000/s", "卡顿 1 s，1,000/s"),
             [
                 exact(("started", "发起数"), STARTS as u64, result.total.counts.started()),
                 waited(("response p90", "响应时间 p90"), 0.9),
@@ -229,7 +229,7 @@ impl<W: World> Bench<'_, W> {
             ("the same, closed load of 10 users", "同上，固定并发 10 个用户"),
             [
                 time(
-                    ("response p99: the freeze is hidden", "响应时间 p99：停顿被掩盖"),
+                    ("response p99: the freeze is hidden", "响应时间 p99：卡顿被掩盖"),
                     5.0 * MILLI,
                     at(response, 0.99),
                     20.0 * MILLI,

@@ -25,7 +25,7 @@ impl Table {
     pub fn head(&self) -> String {
         let [driver, load, figure, expected, measured, error, verdict] = self.language.pick(
             ["driver", "load", "figure", "expected", "measured", "error", "verdict"],
-            ["驱动", "压测", "数据", "应为", "测得", "误差", "结论"],
+            ["I/O 后端", "压测", "数据", "应为", "测得", "误差", "结论"],
         );
         line(driver, load, figure, [expected, measured, error].map(str::to_owned), verdict)
     }

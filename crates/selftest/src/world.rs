@@ -5,7 +5,7 @@ mod simulated;
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
 
-use driver::{Chosen, Kind};
+use driver::{DriverSelection, Kind};
 use engine::{RunOptions, RunResult, StopHandle};
 use metrics::Distribution;
 use pacing::Nanos;
@@ -35,12 +35,12 @@ pub(crate) trait World {
 
 /// Threads and sockets of this machine.
 pub(crate) struct RealWorld<'a> {
-    driver: &'a Chosen,
+    driver: &'a DriverSelection,
     server: Option<Server>,
 }
 
 impl<'a> RealWorld<'a> {
-    pub(crate) fn new(driver: &'a Chosen) -> Self {
+    pub(crate) fn new(driver: &'a DriverSelection) -> Self {
         Self { driver, server: None }
     }
 
@@ -70,8 +70,8 @@ impl World for RealWorld<'_> {
             threads: 1,
             pins_threads: false,
             driver: self.driver.clone(),
-            lookout: engine::Lookout::default(),
-            supplies: engine::Supplies::default(),
+            log_config: engine::RequestLogConfig::default(),
+            supplies: engine::DataSources::default(),
             team: None,
         };
         Ok(engine::run(plan, &options, &StopHandle::default(), |_| ControlFlow::Continue(()))?)

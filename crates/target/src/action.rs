@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use pacing::Nanos;
 
-use crate::gates::{Entry, GateName, Waiting, Wish};
+use crate::gates::{Entry, GateAction, GateName, Waiting};
 use crate::respond::{self, Kind};
 use crate::routes::{REDIRECTS, Route};
-use crate::shop::{self, Asked, Method, Reply};
+use crate::shop::{self, Method, Reply, ShopRequest};
 use crate::tools::Tools;
 
 /// A freeze begins at the earliest so long after it was asked for.
@@ -36,14 +36,14 @@ pub(crate) struct Came {
     /// What came with it; `None` when it was too large.
     body: Option<Vec<u8>>,
     /// For the shop and for gates. In a box, as other routes pay for its place.
-    asked: Option<Box<Asked>>,
+    requested: Option<Box<ShopRequest>>,
 }
 
 impl Came {
     /// `ask` reads the head.
-    pub(crate) fn new(route: Route, ask: impl FnOnce() -> Asked) -> Self {
-        let asked = matches!(route, Route::Shop(_) | Route::Gate(..)).then(|| Box::new(ask()));
-        Self { body: Some(Vec::new()), asked }
+    pub(crate) fn new(route: Route, ask: impl FnOnce() -> ShopRequest) -> Self {
+        let requested = matches!(route, Route::Shop(_) | Route::Gate(..)).then(|| Box::new(ask()));
+        Self { body: Some(Vec::new()), requested }
     }
 
     /// A piece of the body, which is kept as far as the route wants it.
@@ -59,7 +59,7 @@ impl Came {
 
     /// As it is; nothing of it stays.
     pub(crate) fn take(&mut self) -> Self {
-        Self { body: self.body.take(), asked: self.asked.take() }
+        Self { body: self.body.take(), requested: self.requested.take() }
     }
 }
 
@@ -104,16 +104,16 @@ impl Action {
             },
             Route::Drop => Self::Drop,
             Route::Shop(page) => {
-                let asked = came.asked.expect("a request for the shop has its head");
+                let requested = came.requested.expect("a request for the shop has its head");
                 let mut shop = tools.shop();
-                let Reply { status, kind, body } = shop::answer(page, &asked, came.body.as_deref(), &mut shop);
+                let Reply { status, kind, body } = shop::response(page, &requested, came.body.as_deref(), &mut shop);
                 let seen = shop.seen;
                 tools.stats().see(seen);
                 Self::Whole { status, kind, body: Cow::Owned(body.into_bytes()) }
             }
-            Route::Gate(name, wish) => {
-                let asked = came.asked.expect("a request for a gate has its head");
-                Self::at_gate(name, wish, asked.method, tools)
+            Route::Gate(name, action) => {
+                let requested = came.requested.expect("a request for a gate has its head");
+                Self::at_gate(name, action, requested.method, tools)
             }
             Route::Conns => Self::owned(200, "application/json", tools.conns_json().into_bytes()),
             Route::Stats => Self::owned(200, "application/json", tools.stats_json().into_bytes()),
@@ -122,10 +122,11 @@ impl Action {
         }
     }
 
-    fn at_gate(name: GateName, wish: Wish, method: Method, tools: &Tools) -> Self {
+    fn at_gate(name: GateName, action: GateAction, method: Method, tools: &Tools) -> Self {
         let no_room = || Self::text(503, b"the server has no room for another gate\n");
         let number = |count: u64| Self::owned(200, "text/plain", count.to_string().into_bytes());
-        let (known, allow) = if wish == Wish::Open { (Method::Post, "POST") } else { (Method::Get, "GET, HEAD") };
+        let (known, allow) =
+            if action == GateAction::Open { (Method::Post, "POST") } else { (Method::Get, "GET, HEAD") };
         if method != known {
             let kind = Kind::of("text/plain").with("Allow", allow);
             return Self::Whole {
@@ -134,20 +135,20 @@ impl Action {
                 body: Cow::Borrowed(b"this path has another method, see Allow\n"),
             };
         }
-        match wish {
-            Wish::Pass => match tools.gates().enter(name) {
+        match action {
+            GateAction::Pass => match tools.gates().enter(name) {
                 Entry::IsOpen => Self::text(200, b""),
                 Entry::Waits(waiting) => Self::Wait(waiting),
                 Entry::NoRoom => no_room(),
             },
-            Wish::Open => match tools.gates().open(name) {
+            GateAction::Open => match tools.gates().open(name) {
                 Some(waited) => {
                     tools.wake_all();
                     number(waited)
                 }
                 None => no_room(),
             },
-            Wish::Count => number(tools.gates().waiting(name)),
+            GateAction::Count => number(tools.gates().waiting(name)),
         }
     }
 

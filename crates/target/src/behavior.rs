@@ -100,7 +100,7 @@ struct Asked {
 /// What the threads of a target agree on.
 pub(crate) struct Agreed {
     /// All threads stand still from one instant to another.
-    asked: Mutex<Asked>,
+    requested: Mutex<Asked>,
     /// Its beginning, for those who only pass by.
     freeze_from: AtomicU64,
     /// When the one that `/serial` serves at a time is free again.
@@ -114,7 +114,7 @@ impl Agreed {
     pub(crate) fn new(seed: u64) -> Self {
         Self {
             freeze_from: AtomicU64::new(Nanos::NEVER.0),
-            asked: Mutex::new(Asked { freeze: NO_FREEZE, connections: 0, times: 0 }),
+            requested: Mutex::new(Asked { freeze: NO_FREEZE, connections: 0, times: 0 }),
             busy_until: AtomicU64::new(0),
             queues: Mutex::new(Queues::new(seed)),
         }
@@ -123,34 +123,34 @@ impl Agreed {
     /// Nobody answers from `from` to `until`. False when a freeze is agreed on already, or on, and where a connection that has asked for one
     /// is still open: a run has one.
     pub(crate) fn freeze(&self, now: Nanos, from: Nanos, until: Nanos) -> bool {
-        let mut asked = self.asked.lock().expect("no holder of the lock panics");
-        asked.times += 1;
-        if asked.connections > 0 || asked.freeze.until > now {
+        let mut requested = self.requested.lock().expect("no holder of the lock panics");
+        requested.times += 1;
+        if requested.connections > 0 || requested.freeze.until > now {
             return false;
         }
-        asked.freeze = Freeze { from, until };
+        requested.freeze = Freeze { from, until };
         self.freeze_from.store(from.0, Ordering::Release);
         true
     }
 
     /// A connection has asked for a freeze for the first time.
     pub(crate) fn asker_came(&self) {
-        self.asked.lock().expect("no holder of the lock panics").connections += 1;
+        self.requested.lock().expect("no holder of the lock panics").connections += 1;
     }
 
     /// Such a connection is gone. With the last of several requests goes the freeze that they have not come to: it is of no other run. A single
     /// request is nothing but the wish for it.
     pub(crate) fn asker_left(&self, now: Nanos) {
-        let mut asked = self.asked.lock().expect("no holder of the lock panics");
-        asked.connections -= 1;
-        if asked.connections > 0 {
+        let mut requested = self.requested.lock().expect("no holder of the lock panics");
+        requested.connections -= 1;
+        if requested.connections > 0 {
             return;
         }
-        if asked.times > 1 && asked.freeze.from > now {
-            asked.freeze = NO_FREEZE;
+        if requested.times > 1 && requested.freeze.from > now {
+            requested.freeze = NO_FREEZE;
             self.freeze_from.store(Nanos::NEVER.0, Ordering::Release);
         }
-        asked.times = 0;
+        requested.times = 0;
     }
 
     /// When the next freeze begins, or the last one began; never, when there was none.
@@ -159,8 +159,8 @@ impl Agreed {
     }
 
     /// From when to when everybody stands still, where that was asked for.
-    pub(crate) fn freeze_asked(&self) -> Option<(Nanos, Nanos)> {
-        let freeze = self.asked.lock().expect("no holder of the lock panics").freeze;
+    pub(crate) fn freeze_requested(&self) -> Option<(Nanos, Nanos)> {
+        let freeze = self.requested.lock().expect("no holder of the lock panics").freeze;
         (freeze.from < Nanos::NEVER).then_some((freeze.from, freeze.until))
     }
 
@@ -172,7 +172,7 @@ impl Agreed {
         if at < from || from <= known {
             return None;
         }
-        let freeze = self.asked.lock().expect("no holder of the lock panics").freeze;
+        let freeze = self.requested.lock().expect("no holder of the lock panics").freeze;
         // Another may have been agreed on meanwhile.
         (known < freeze.from && freeze.from <= at).then_some(freeze)
     }
@@ -255,38 +255,38 @@ mod tests {
     #[test]
     fn a_freeze_is_of_one_run() {
         let agreed = Agreed::new(1);
-        let asked = |now: u64| agreed.freeze(Nanos(now), Nanos(now + 10), Nanos(now + 20));
+        let requested = |now: u64| agreed.freeze(Nanos(now), Nanos(now + 10), Nanos(now + 20));
         // Two connections, in a run that is longer than its freeze.
-        assert!(asked(0));
+        assert!(requested(0));
         agreed.asker_came();
-        assert!(!asked(1));
+        assert!(!requested(1));
         agreed.asker_came();
-        assert!(!asked(20) && !asked(500), "one freeze for each run");
+        assert!(!requested(20) && !requested(500), "one freeze for each run");
         agreed.asker_left(Nanos(501));
-        assert!(!asked(502));
+        assert!(!requested(502));
         agreed.asker_left(Nanos(503));
         // The next run is gone before its freeze.
-        assert!(asked(600));
+        assert!(requested(600));
         agreed.asker_came();
-        assert!(!asked(601));
-        assert_eq!(agreed.freeze_asked(), Some((Nanos(610), Nanos(620))));
+        assert!(!requested(601));
+        assert_eq!(agreed.freeze_requested(), Some((Nanos(610), Nanos(620))));
         agreed.asker_left(Nanos(609));
-        assert_eq!((agreed.freeze_asked(), agreed.freeze_from()), (None, Nanos::NEVER));
+        assert_eq!((agreed.freeze_requested(), agreed.freeze_from()), (None, Nanos::NEVER));
         assert_eq!(agreed.freeze_begun(Nanos(615), Nanos(10)).map(|freeze| freeze.from), None);
         // One that has begun goes on.
-        assert!(asked(700));
+        assert!(requested(700));
         agreed.asker_came();
-        assert!(!asked(701));
+        assert!(!requested(701));
         agreed.asker_left(Nanos(710));
-        assert_eq!(agreed.freeze_asked(), Some((Nanos(710), Nanos(720))));
+        assert_eq!(agreed.freeze_requested(), Some((Nanos(710), Nanos(720))));
         // A single request leaves its freeze behind, whoever else asks once.
-        assert!(asked(800));
+        assert!(requested(800));
         agreed.asker_came();
         agreed.asker_left(Nanos(801));
-        assert!(!asked(802));
+        assert!(!requested(802));
         agreed.asker_came();
         agreed.asker_left(Nanos(803));
-        assert_eq!(agreed.freeze_asked(), Some((Nanos(810), Nanos(820))));
+        assert_eq!(agreed.freeze_requested(), Some((Nanos(810), Nanos(820))));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::gates::Waiting;
 use crate::happened::Wait;
 use crate::respond::{self, BLOCK_BYTES, DRIP_BYTES, Kind, Manner};
 use crate::routes::Route;
-use crate::shop::Asked;
+use crate::shop::ShopRequest;
 use crate::tools::Tools;
 
 /// Bytes of further requests that are kept while an answer is on its way; beyond it the peer has to wait.
@@ -96,7 +96,7 @@ impl Connection {
     pub(crate) fn sent<S: Sockets>(&mut self, tools: &mut Tools, sockets: &mut S) -> Wait {
         match self.phase {
             Phase::SendsBytes { remaining: 0 } | Phase::SendsChunks { remaining: None } => {
-                self.end_answer(tools, sockets)
+                self.end_response(tools, sockets)
             }
             Phase::SendsBytes { remaining } => {
                 let count = remaining.min(BLOCK_BYTES as u64);
@@ -119,7 +119,7 @@ impl Connection {
             Phase::Delays { since, until } if until <= now => {
                 // Whoever has the answer finds it counted.
                 tools.stats().hold(sockets.now().since(since));
-                self.answer_plain(200, b"", tools, sockets)
+                self.response_plain(200, b"", tools, sockets)
             }
             Phase::Drips { pieces, gap, until } if until <= now => self.drip(pieces, gap, until, tools, sockets),
             _ => Wait::More,
@@ -146,7 +146,7 @@ impl Connection {
     pub(crate) fn gate_opened<S: Sockets>(&mut self, tools: &mut Tools, sockets: &mut S) -> Wait {
         let waiting = self.request.as_mut().map(|request| &mut request.waiting);
         if waiting.is_some_and(|waiting| waiting.take_if(|waiting| waiting.is_over()).is_some()) {
-            return self.answer_plain(200, b"", tools, sockets);
+            return self.response_plain(200, b"", tools, sockets);
         }
         Wait::More
     }
@@ -175,7 +175,7 @@ impl Connection {
                             }
                         }
                         ServerEvent::End => {
-                            let wait = self.answer(at, tools, sockets);
+                            let wait = self.response(at, tools, sockets);
                             if wait != Wait::More {
                                 return wait;
                             }
@@ -192,7 +192,7 @@ impl Connection {
     }
 
     /// The request is complete: its answer begins.
-    fn answer<S: Sockets>(&mut self, at: Nanos, tools: &mut Tools, sockets: &mut S) -> Wait {
+    fn response<S: Sockets>(&mut self, at: Nanos, tools: &mut Tools, sockets: &mut S) -> Wait {
         let Some(request) = &mut self.request else { return Wait::Nothing };
         let manner = request.manner;
         tools.stats().requests[request.route.index()].add(1);
@@ -205,13 +205,13 @@ impl Connection {
         }
         let came = request.came.take();
         match Action::of(request.route, came, at, tools) {
-            Action::Whole { status, kind, body } => self.answer_with(status, &kind, &body, tools, sockets),
+            Action::Whole { status, kind, body } => self.response_with(status, &kind, &body, tools, sockets),
             // HTTP/1.0 has no chunks; it gets the same body with a length.
             Action::Long { bytes, says_length } if says_length || manner.is_old => {
-                self.answer_long(Some(bytes), manner, tools, sockets)
+                self.response_long(Some(bytes), manner, tools, sockets)
             }
             Action::Long { bytes, .. } => {
-                self.answer_long(None, manner, tools, sockets);
+                self.response_long(None, manner, tools, sockets);
                 if !manner.is_head {
                     self.phase = Phase::SendsChunks { remaining: Some(bytes) };
                 }
@@ -225,10 +225,10 @@ impl Connection {
             }
             // A head needs no body.
             Action::Drip { pieces, .. } if manner.is_old || manner.is_head => {
-                self.answer_long(Some(u64::from(pieces) * DRIP_BYTES), manner, tools, sockets)
+                self.response_long(Some(u64::from(pieces) * DRIP_BYTES), manner, tools, sockets)
             }
             Action::Drip { pieces, gap } => {
-                self.answer_long(None, manner, tools, sockets);
+                self.response_long(None, manner, tools, sockets);
                 self.drip(pieces, gap, at, tools, sockets)
             }
             Action::Drop => Wait::Nothing,
@@ -259,11 +259,11 @@ impl Connection {
         Wait::More
     }
 
-    fn answer_plain<S: Sockets>(&mut self, status: u16, body: &[u8], tools: &mut Tools, sockets: &mut S) -> Wait {
-        self.answer_with(status, &Kind::of("text/plain"), body, tools, sockets)
+    fn response_plain<S: Sockets>(&mut self, status: u16, body: &[u8], tools: &mut Tools, sockets: &mut S) -> Wait {
+        self.response_with(status, &Kind::of("text/plain"), body, tools, sockets)
     }
 
-    fn answer_with<S: Sockets>(
+    fn response_with<S: Sockets>(
         &mut self,
         status: u16,
         kind: &Kind,
@@ -282,7 +282,7 @@ impl Connection {
     }
 
     /// The head goes out; the body follows piece by piece, as the peer takes it.
-    fn answer_long<S: Sockets>(
+    fn response_long<S: Sockets>(
         &mut self,
         body_bytes: Option<u64>,
         manner: Manner,
@@ -304,7 +304,7 @@ impl Connection {
     }
 
     /// The peer has taken the answer: what it asked meanwhile comes next.
-    fn end_answer<S: Sockets>(&mut self, tools: &mut Tools, sockets: &mut S) -> Wait {
+    fn end_response<S: Sockets>(&mut self, tools: &mut Tools, sockets: &mut S) -> Wait {
         let close = self.request.take().is_none_or(|request| request.manner.close);
         self.phase = Phase::Reads;
         if close {
@@ -341,7 +341,7 @@ impl Connection {
         let manner = Manner { is_head: false, close: true, is_old: false };
         self.request = Some(Request { route: Route::BadNumber, manner, came: Came::default(), waiting: None });
         let body = format!("{error}\n");
-        self.answer_plain(status, body.as_bytes(), tools, sockets)
+        self.response_plain(status, body.as_bytes(), tools, sockets)
     }
 }
 
@@ -354,7 +354,7 @@ impl Request {
             close: is_last || !head.keep_alive || route == Route::Close,
             is_old: head.version == Version::Http10,
         };
-        let came = Came::new(route, || Asked::read(head.method, head.target, fields(head.bytes)));
+        let came = Came::new(route, || ShopRequest::read(head.method, head.target, fields(head.bytes)));
         Self { route, manner, came, waiting: None }
     }
 

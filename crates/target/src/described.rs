@@ -6,7 +6,7 @@ use protox::Compiler;
 use protox::file::{File, FileResolver};
 use protox::prost_reflect::{DescriptorPool, FileDescriptor};
 use wire::grpc::Status;
-use wire::grpc::reflection::{Answer, Files, Question, Refusal, Request, Said, Service, Services};
+use wire::grpc::reflection::{Files, Question, ReflectionBody, Refusal, Request, Response, Service, Services};
 
 /// Name and text of each file.
 const SOURCES: [(&str, &str); 3] = [
@@ -64,25 +64,25 @@ fn file_of(symbol: &str) -> Option<FileDescriptor> {
 }
 
 /// The answer to a question.
-pub(crate) fn answer(request: Request) -> Answer {
+pub(crate) fn response(request: Request) -> Response {
     let not_found = |what: &str| {
         let error_message = format!("nothing is known of {what}");
-        Said::Error(Refusal { error_code: Status::NOT_FOUND.index() as i32, error_message })
+        ReflectionBody::Error(Refusal { error_code: Status::NOT_FOUND.index() as i32, error_message })
     };
     let file = |file: Option<FileDescriptor>, what: &str| match file {
-        Some(file) => Said::Files(Files { files: vec![file.encode_to_vec()] }),
+        Some(file) => ReflectionBody::Files(Files { files: vec![file.encode_to_vec()] }),
         None => not_found(what),
     };
     let said = match &request.question {
         Some(Question::ListServices(_)) => {
             let service = pool().services().map(|service| Service { name: service.full_name().to_owned() });
-            Said::Services(Services { service: service.collect() })
+            ReflectionBody::Services(Services { service: service.collect() })
         }
         Some(Question::FileByFilename(name)) => file(pool().get_file_by_name(name), name),
         Some(Question::FileContainingSymbol(symbol)) => file(file_of(symbol), symbol),
         Some(Question::FileContainingExtension(extension)) => not_found(&extension.containing_type),
         Some(Question::AllExtensionNumbersOfType(kind)) => not_found(kind),
-        None => Said::Error(Refusal { error_code: 3, error_message: "there is no question".to_owned() }),
+        None => ReflectionBody::Error(Refusal { error_code: 3, error_message: "there is no question".to_owned() }),
     };
-    Answer { valid_host: request.host.clone(), original_request: Some(request), said: Some(said) }
+    Response { valid_host: request.host.clone(), original_request: Some(request), said: Some(said) }
 }

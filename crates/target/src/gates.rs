@@ -33,7 +33,7 @@ impl GateName {
 
 /// What is wanted of a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wish {
+pub(crate) enum GateAction {
     /// To be answered when it is open.
     Pass,
     /// To open it. It stays open.
@@ -43,7 +43,7 @@ pub(crate) enum Wish {
 }
 
 #[derive(Debug, Default)]
-struct Gate {
+struct GateState {
     is_open: AtomicBool,
     /// Requests that were not answered yet.
     waiting: AtomicU64,
@@ -51,10 +51,10 @@ struct Gate {
 
 /// A request that waits at a gate. It counts as long as this exists, so a connection that closes is no longer counted.
 #[derive(Debug)]
-pub(crate) struct Waiting(Arc<Gate>);
+pub(crate) struct Waiting(Arc<GateState>);
 
 impl Waiting {
-    fn new(gate: &Arc<Gate>) -> Self {
+    fn new(gate: &Arc<GateState>) -> Self {
         gate.waiting.fetch_add(1, Ordering::Relaxed);
         Self(gate.clone())
     }
@@ -83,7 +83,7 @@ pub(crate) enum Entry {
 /// The gates of a server.
 #[derive(Default)]
 pub(crate) struct Gates {
-    known: Mutex<BTreeMap<GateName, Arc<Gate>>>,
+    known: Mutex<BTreeMap<GateName, Arc<GateState>>>,
     openings: AtomicU64,
 }
 
@@ -121,13 +121,13 @@ impl Gates {
         self.openings.load(Ordering::Acquire)
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<GateName, Arc<Gate>>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<GateName, Arc<GateState>>> {
         self.known.lock().expect("no holder of the lock panics")
     }
 }
 
 /// The gate of a name, made if it is new and there is room.
-fn gate_of(known: &mut BTreeMap<GateName, Arc<Gate>>, name: GateName) -> Option<&Arc<Gate>> {
+fn gate_of(known: &mut BTreeMap<GateName, Arc<GateState>>, name: GateName) -> Option<&Arc<GateState>> {
     if known.len() >= GATES_MAX && !known.contains_key(&name) {
         // Closed ones where nobody waits are as good as new ones.
         known.retain(|_, gate| gate.is_open.load(Ordering::Relaxed) || gate.waiting.load(Ordering::Relaxed) > 0);

@@ -124,7 +124,7 @@ impl Ending {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Zips {
     pub(crate) requests: bool,
-    pub(crate) answers: bool,
+    pub(crate) responses: bool,
 }
 
 /// A call.
@@ -231,7 +231,7 @@ impl Call {
             Method::Reflection => match wire::grpc::reflection::Request::decode(&*message) {
                 // These answers are small, and there is one for each question.
                 Ok(request) if self.outbox.len() - self.from < HELD_BYTES_MAX => {
-                    self.reply(&described::answer(request));
+                    self.reply(&described::response(request));
                 }
                 Ok(_) => self.end(Status::RESOURCE_EXHAUSTED, "more than 16 MiB wait to be read"),
                 Err(error) => self.end(Status::INTERNAL, &error.to_string()),
@@ -256,7 +256,7 @@ impl Call {
         }
         let due = at + delay;
         if request.status > 0 {
-            self.later(due, Pending::End(asked_for(request.status)));
+            self.later(due, Pending::End(requested_for(request.status)));
         } else {
             self.later(due, Pending::Reply { name: request.name });
         }
@@ -310,7 +310,7 @@ impl Call {
                     name.push_str(&format!(" and {more} more"));
                 }
                 if status > 0 {
-                    self.later(at + delay, Pending::End(asked_for(status)));
+                    self.later(at + delay, Pending::End(requested_for(status)));
                 } else {
                     self.later(at + delay, Pending::Reply { name });
                     self.later(at + delay, ok());
@@ -336,7 +336,7 @@ impl Call {
     fn plain(&mut self, method: Method, request: HelloRequest, at: Nanos) {
         let due = at + Nanos::from_millis(u64::from(request.delay_ms));
         let (name, gap) = (request.name, Nanos::from_millis(u64::from(request.gap_ms)));
-        let ending = if request.status > 0 { asked_for(request.status) } else { Ending::new(Status::OK, "") };
+        let ending = if request.status > 0 { requested_for(request.status) } else { Ending::new(Status::OK, "") };
         match method {
             Method::SayHellos => self.later(due, Pending::Series { name, left: request.replies.max(1), gap }),
             _ if request.status > 0 => {}
@@ -353,8 +353,8 @@ impl Call {
         while self.ending.is_none()
             && let Some((due, what)) = self.pending.pop_front()
         {
-            let is_answer = !matches!(what, Pending::End(_));
-            if due > now || (is_answer && self.is_full()) {
+            let is_response = !matches!(what, Pending::End(_));
+            if due > now || (is_response && self.is_full()) {
                 return self.pending.push_front((due, what));
             }
             self.held -= (PENDING_BYTES + what.name_bytes()).min(self.held);
@@ -389,7 +389,7 @@ impl Call {
             self.outbox.clear();
             self.from = 0;
         }
-        match self.zips.answers {
+        match self.zips.responses {
             true => push_message(&gzip(&bytes), true, &mut self.outbox),
             false => push_message(&bytes, false, &mut self.outbox),
         }
@@ -397,7 +397,7 @@ impl Call {
 
     /// Answers are compressed.
     pub(crate) fn is_zipping(&self) -> bool {
-        self.zips.answers
+        self.zips.responses
     }
 
     /// When [`Call::step`] must be called again.
@@ -411,6 +411,6 @@ impl Call {
     }
 }
 
-fn asked_for(status: u32) -> Ending {
+fn requested_for(status: u32) -> Ending {
     Ending::new(Status::of(status), "as asked for")
 }

@@ -38,14 +38,14 @@ pub(crate) struct Peer {
     /// We have sent our last, and wait so long for the peer to close.
     drains_until: Option<Nanos>,
     /// A freeze was asked for on it.
-    asked_freeze: bool,
+    requested_freeze: bool,
 }
 
 impl Peer {
     pub(crate) fn new(socket: Socket, tls: Option<Session>, alone_until: Option<Nanos>) -> Self {
         let tls = tls.map(Box::new);
         let (speaks, held) = (Speaks::Undecided, Vec::new());
-        Self { socket, tls, speaks, held, alone_until, drains_until: None, asked_freeze: false }
+        Self { socket, tls, speaks, held, alone_until, drains_until: None, requested_freeze: false }
     }
 
     /// A plain connection that is not of HTTP.
@@ -55,7 +55,7 @@ impl Peer {
 
     /// It is gone.
     pub(crate) fn ended(&mut self, now: Nanos, tools: &Tools) {
-        if std::mem::take(&mut self.asked_freeze) {
+        if std::mem::take(&mut self.requested_freeze) {
             tools.agreed().asker_left(now);
         }
         if let Speaks::Talk(talk) = &self.speaks {
@@ -65,7 +65,7 @@ impl Peer {
 
     /// A freeze is asked for on it.
     pub(crate) fn asks_freeze(&mut self, tools: &Tools) {
-        if !std::mem::replace(&mut self.asked_freeze, true) {
+        if !std::mem::replace(&mut self.requested_freeze, true) {
             tools.agreed().asker_came();
         }
     }
@@ -215,9 +215,9 @@ impl Peer {
         } else {
             match websocket::read_request(&self.held) {
                 Ok(None) => return Wait::More,
-                Ok(Some(asked)) => {
-                    taken = asked.length;
-                    Speaks::Talk(Talk::upgrade(self.socket, &asked, at, tools, sockets))
+                Ok(Some(requested)) => {
+                    taken = requested.length;
+                    Speaks::Talk(Talk::upgrade(self.socket, &requested, at, tools, sockets))
                 }
                 Err(HandshakeFault::Version) => return self.refuse_talk(UPGRADE_REQUIRED, 426, tools, sockets),
                 Err(HandshakeFault::Key) => return self.refuse_talk(BAD_HANDSHAKE, 400, tools, sockets),
@@ -235,9 +235,9 @@ impl Peer {
 
 impl Peer {
     /// What was asked for is no handshake of WebSocket that we know.
-    fn refuse_talk<S: Sockets>(&mut self, answer: &[u8], status: usize, tools: &mut Tools, sockets: &mut S) -> Wait {
+    fn refuse_talk<S: Sockets>(&mut self, response: &[u8], status: usize, tools: &mut Tools, sockets: &mut S) -> Wait {
         let mut buffer = tools.buffer();
-        buffer.extend_from_slice(answer);
+        buffer.extend_from_slice(response);
         tools.stats().statuses[status].add(1);
         sockets.send(self.socket, Outgoing::Lent(buffer));
         Wait::PeerClose

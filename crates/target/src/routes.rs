@@ -3,14 +3,14 @@
 use pacing::Nanos;
 
 use crate::behavior::Delay;
-use crate::gates::{GateName, Wish};
+use crate::gates::{GateAction, GateName};
 use crate::millis::{millis, thousandths};
 use crate::queue::Shape;
 use crate::respond::ECHO_BYTES_MAX;
 use crate::shop::{FORM_BYTES_MAX, Page};
 
 /// The most bytes that one answer has.
-pub(crate) const ANSWER_BYTES_MAX: u64 = 1 << 40;
+pub(crate) const RESPONSE_BYTES_MAX: u64 = 1 << 40;
 
 /// Where redirects lead: each has one less before it.
 pub(crate) const REDIRECTS: [&str; 10] = [
@@ -63,7 +63,7 @@ pub(crate) enum Route {
     Stats,
     Conns,
     /// Waits until somebody opens it; what opens it and tells who waits.
-    Gate(GateName, Wish),
+    Gate(GateName, GateAction),
     /// A page of the shop.
     Shop(Page),
     /// A call of gRPC; no path leads there.
@@ -131,8 +131,8 @@ impl Route {
             ("drop", None) => Self::Drop,
             ("stats", None) => Self::Stats,
             ("conns", None) => Self::Conns,
-            ("bytes", Some(text)) => up_to(text, ANSWER_BYTES_MAX).map_or(Self::BadNumber, Self::Bytes),
-            ("chunked", Some(text)) => up_to(text, ANSWER_BYTES_MAX).map_or(Self::BadNumber, Self::Chunked),
+            ("bytes", Some(text)) => up_to(text, RESPONSE_BYTES_MAX).map_or(Self::BadNumber, Self::Bytes),
+            ("chunked", Some(text)) => up_to(text, RESPONSE_BYTES_MAX).map_or(Self::BadNumber, Self::Chunked),
             ("delay", Some(text)) => Delay::parse(text).map_or(Self::BadNumber, Self::Delay),
             ("serial", Some(text)) => millis(text).map_or(Self::BadNumber, Self::Serial),
             ("queue", Some("log")) => Self::QueueLog,
@@ -164,13 +164,13 @@ impl Route {
                 _ => Self::BadNumber,
             },
             ("gate", Some(text)) => {
-                let (name, wish) = match text.split_once('/') {
-                    None => (text, Wish::Pass),
-                    Some((name, "open")) => (name, Wish::Open),
-                    Some((name, "waiting")) => (name, Wish::Count),
+                let (name, action) = match text.split_once('/') {
+                    None => (text, GateAction::Pass),
+                    Some((name, "open")) => (name, GateAction::Open),
+                    Some((name, "waiting")) => (name, GateAction::Count),
                     Some(_) => return Self::NotFound,
                 };
-                GateName::parse(name).map_or(Self::BadNumber, |name| Self::Gate(name, wish))
+                GateName::parse(name).map_or(Self::BadNumber, |name| Self::Gate(name, action))
             }
             _ => match Page::of(name, number) {
                 Some(page) => page.map_or(Self::BadNumber, Self::Shop),
@@ -211,8 +211,8 @@ impl Route {
             Self::Redirect(_) => 17,
             Self::Shop(page) => SHOP + page.index(),
             Self::Queue(_) | Self::QueueLog => SHOP + 11,
-            Self::Gate(_, Wish::Pass) => SHOP + 12,
-            Self::Gate(_, Wish::Open | Wish::Count) => SHOP + 13,
+            Self::Gate(_, GateAction::Pass) => SHOP + 12,
+            Self::Gate(_, GateAction::Open | GateAction::Count) => SHOP + 13,
         }
     }
 }
@@ -257,10 +257,10 @@ mod tests {
             ("/echo?u=http://x/", Route::Echo),
             ("/stats", Route::Stats),
             ("/conns", Route::Conns),
-            ("/gate/a", Route::Gate(gate, Wish::Pass)),
-            ("/gate/a?x", Route::Gate(gate, Wish::Pass)),
-            ("/gate/a/open", Route::Gate(gate, Wish::Open)),
-            ("/gate/a/waiting", Route::Gate(gate, Wish::Count)),
+            ("/gate/a", Route::Gate(gate, GateAction::Pass)),
+            ("/gate/a?x", Route::Gate(gate, GateAction::Pass)),
+            ("/gate/a/open", Route::Gate(gate, GateAction::Open)),
+            ("/gate/a/waiting", Route::Gate(gate, GateAction::Count)),
             ("/gate/a/close", Route::NotFound),
             ("/gate/a/open/", Route::NotFound),
             ("/gate", Route::NotFound),

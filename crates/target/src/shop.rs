@@ -4,19 +4,19 @@
 //! to different users the answer is 403, and it is counted: a client that mixes its users up is found out. Secrets are random, but no more:
 //! this is no place for what is precious.
 
-mod asked;
 mod cart;
 mod pages;
+mod requested;
 mod sessions;
 
 use pacing::Random;
 
-pub(crate) use asked::{Asked, Method};
 pub(crate) use pages::Page;
+pub(crate) use requested::{Method, ShopRequest};
 pub(crate) use sessions::Sessions;
 
-use asked::{COOKIE, Proof, Said, Unread};
 use cart::{COUNT_MAX, Item, NoRoom, Price};
+use requested::{COOKIE, Proof, Said, Unread};
 use sessions::{Key, Order, Session, SessionId, USER_BYTES_MAX, hex};
 
 use crate::respond::Kind;
@@ -31,12 +31,12 @@ const LOOKS_MAX: u32 = 1_000;
 const LISTED_MAX: usize = 10_000;
 
 /// What a thread brings along: its own random numbers, and where the next session goes.
-pub(crate) struct Desk {
+pub(crate) struct ShopThread {
     random: Random,
     turn: usize,
 }
 
-impl Desk {
+impl ShopThread {
     /// `seed` is that of the server, `index` that of the thread.
     pub(crate) fn new(seed: u64, index: usize) -> Self {
         Self { random: Random::of_stream(seed, index as u64), turn: index }
@@ -45,7 +45,7 @@ impl Desk {
 
 /// What a request finds.
 pub(crate) struct Shop<'a> {
-    pub(crate) desk: &'a mut Desk,
+    pub(crate) shop_thread: &'a mut ShopThread,
     pub(crate) sessions: &'a Sessions,
     /// Cookies go over TLS only.
     pub(crate) is_secure: bool,
@@ -84,15 +84,15 @@ enum Who {
 /// The answer to a request for a page of the shop.
 ///
 /// `body`: what came with it; `None` when it was too large.
-pub(crate) fn answer(page: Page, asked: &Asked, body: Option<&[u8]>, shop: &mut Shop<'_>) -> Reply {
-    if !page.methods().contains(&asked.method) {
+pub(crate) fn response(page: Page, requested: &ShopRequest, body: Option<&[u8]>, shop: &mut Shop<'_>) -> Reply {
+    if !page.methods().contains(&requested.method) {
         return refused(405, Kind::of(TEXT).with("Allow", page.allow()), "this path has other methods, see Allow");
     }
     if page == Page::Sessions {
         return json(200, sessions_json(shop.sessions));
     }
     let Some(body) = body else { return refusal(413, "the form is too large") };
-    let who = who(asked, shop.sessions);
+    let who = who(requested, shop.sessions);
     match &who {
         Who::Known(_) => shop.seen.is_of_session = true,
         Who::Unknown => shop.seen.is_unknown = true,
@@ -100,10 +100,10 @@ pub(crate) fn answer(page: Page, asked: &Asked, body: Option<&[u8]>, shop: &mut 
         Who::Nobody => {}
     }
     if page.is_open() {
-        return open_page(page, asked);
+        return open_page(page, requested);
     }
-    let said = match asked.method {
-        Method::Post => Said::read(asked.form, body),
+    let said = match requested.method {
+        Method::Post => Said::read(requested.form, body),
         _ => Ok(Said::default()),
     };
     let said = match said {
@@ -111,26 +111,30 @@ pub(crate) fn answer(page: Page, asked: &Asked, body: Option<&[u8]>, shop: &mut 
         Err(Unread::Kind) => return refusal(415, "a form or a JSON object is read here, by its Content-Type"),
         Err(Unread::Broken) => return bad("the body is no JSON object"),
     };
-    match (page, asked.method, who) {
+    match (page, requested.method, who) {
         (Page::Login, Method::Get, who) => form_of_login(&who, shop),
         (Page::Token, _, who) => give_token(&who, &said, shop),
-        (_, _, Who::Known(id)) => visit(id, page, asked, &said, shop),
+        (_, _, Who::Known(id)) => visit(id, page, requested, &said, shop),
         _ => unknown("no session: ask for /login or /api/token first, and send its cookie or token"),
     }
 }
 
 /// Whose cookie and token these are. A request counts for its session.
-fn who(asked: &Asked, sessions: &Sessions) -> Who {
+fn who(requested: &ShopRequest, sessions: &Sessions) -> Who {
     let fits = |proof: Proof, id: SessionId, secret: Option<u64>| match proof {
         Proof::Absent => true,
         Proof::Strange => false,
         Proof::Key(key) => key.session == id && Some(key.secret) == secret,
     };
-    let (Proof::Key(first), other) = (match asked.cookie {
-        Proof::Absent => (asked.token, Proof::Absent),
-        cookie => (cookie, asked.token),
+    let (Proof::Key(first), other) = (match requested.cookie {
+        Proof::Absent => (requested.token, Proof::Absent),
+        cookie => (cookie, requested.token),
     }) else {
-        return if asked.cookie == Proof::Absent && asked.token == Proof::Absent { Who::Nobody } else { Who::Unknown };
+        return if requested.cookie == Proof::Absent && requested.token == Proof::Absent {
+            Who::Nobody
+        } else {
+            Who::Unknown
+        };
     };
     if let Proof::Key(second) = other
         && second.session != first.session
@@ -141,7 +145,7 @@ fn who(asked: &Asked, sessions: &Sessions) -> Who {
     }
     let id = first.session;
     let is_known = sessions.visit(id, |session| {
-        let fits = fits(asked.cookie, id, Some(session.cookie)) && fits(asked.token, id, session.token);
+        let fits = fits(requested.cookie, id, Some(session.cookie)) && fits(requested.token, id, session.token);
         session.requests += u64::from(fits);
         fits
     });
@@ -159,10 +163,10 @@ fn known_or_new<T>(
     if let Who::Known(id) = who {
         return shop.sessions.visit(*id, look).map(|seen| (*id, kind, seen));
     }
-    let mut session = Session::new(&mut shop.desk.random);
+    let mut session = Session::new(&mut shop.shop_thread.random);
     let (secret, seen) = (session.cookie, look(&mut session));
-    let id = shop.sessions.keep(shop.desk.turn, session);
-    shop.desk.turn = shop.desk.turn.wrapping_add(1);
+    let id = shop.sessions.keep(shop.shop_thread.turn, session);
+    shop.shop_thread.turn = shop.shop_thread.turn.wrapping_add(1);
     shop.seen.is_of_session = true;
     Some((id, with_cookie(kind, Key { session: id, secret }, shop), seen))
 }
@@ -175,7 +179,7 @@ fn form_of_login(who: &Who, shop: &mut Shop<'_>) -> Reply {
 
 fn give_token(who: &Who, said: &Said, shop: &mut Shop<'_>) -> Reply {
     let Some(user) = user_of(said) else { return bad(NO_USER) };
-    let secret = shop.desk.random.next_u64();
+    let secret = shop.shop_thread.random.next_u64();
     let found = known_or_new(who, Kind::of(JSON), shop, |session| {
         (session.token, session.user) = (Some(secret), user.into());
     });
@@ -186,7 +190,7 @@ fn give_token(who: &Who, said: &Said, shop: &mut Shop<'_>) -> Reply {
 }
 
 /// What a page does for a session that is known.
-fn visit(id: SessionId, page: Page, asked: &Asked, said: &Said, shop: &mut Shop<'_>) -> Reply {
+fn visit(id: SessionId, page: Page, requested: &ShopRequest, said: &Said, shop: &mut Shop<'_>) -> Reply {
     if page == Page::Logout {
         shop.sessions.end(id);
         return see(Kind::of(TEXT).with("Set-Cookie", COOKIE_END), "/login");
@@ -198,8 +202,8 @@ fn visit(id: SessionId, page: Page, asked: &Asked, said: &Said, shop: &mut Shop<
         if session.user.is_empty() {
             return Some(unknown("this session has no user yet: log in first"));
         }
-        match (page, asked.method) {
-            (Page::Account, _) => match asked.query("user") {
+        match (page, requested.method) {
+            (Page::Account, _) => match requested.query("user") {
                 Some(user) if *user != *session.user => None,
                 _ => Some(json(200, session_json(id, session))),
             },
@@ -210,7 +214,7 @@ fn visit(id: SessionId, page: Page, asked: &Asked, said: &Said, shop: &mut Shop<
                 Some(json(200, session.cart.to_json()))
             }
             (Page::Cart, _) => Some(json(200, session.cart.to_json())),
-            (Page::Pay, _) => Some(pay(session, asked, said)),
+            (Page::Pay, _) => Some(pay(session, requested, said)),
             _ => Some(look_at_order(session)),
         }
     });
@@ -225,7 +229,7 @@ fn visit(id: SessionId, page: Page, asked: &Asked, said: &Said, shop: &mut Shop<
 fn log_in(id: SessionId, said: &Said, shop: &mut Shop<'_>) -> Reply {
     let csrf = said.of("csrf").and_then(hex);
     let Some(user) = user_of(said) else { return bad(NO_USER) };
-    let (cookie, next) = (shop.desk.random.next_u64(), shop.desk.random.next_u64());
+    let (cookie, next) = (shop.shop_thread.random.next_u64(), shop.shop_thread.random.next_u64());
     let is_own = shop.sessions.visit(id, |session| {
         let is_own = csrf == Some(session.csrf);
         if is_own {
@@ -258,8 +262,8 @@ fn put_into_cart(session: &mut Session, said: &Said) -> Reply {
     }
 }
 
-fn pay(session: &mut Session, asked: &Asked, said: &Said) -> Reply {
-    let looks = said.of("looks").map(str::to_owned).or_else(|| asked.query("looks"));
+fn pay(session: &mut Session, requested: &ShopRequest, said: &Said) -> Reply {
+    let looks = said.of("looks").map(str::to_owned).or_else(|| requested.query("looks"));
     let Some(ready_at) = looks.map_or(Some(LOOKS_USUAL), |text| number(&text, LOOKS_MAX)) else {
         return bad("looks is from 1 to 1000");
     };
@@ -281,12 +285,12 @@ fn look_at_order(session: &mut Session) -> Reply {
 }
 
 /// What needs no session.
-fn open_page(page: Page, asked: &Asked) -> Reply {
+fn open_page(page: Page, requested: &ShopRequest) -> Reply {
     match page {
         Page::Item(number) => {
             let Some(item) = Item::new(number) else { return refusal(404, "there is no such item") };
             let kind = Kind::of(JSON).with("ETag", item.tag());
-            if asked.has(item) {
+            if requested.has(item) {
                 return Reply { status: 304, kind, body: String::new() };
             }
             let (price, stock, next) = (Price(item.cents()), item.stock(), item.next());
@@ -296,11 +300,11 @@ fn open_page(page: Page, asked: &Asked) -> Reply {
             Reply { status: 200, kind, body }
         }
         Page::Search => {
-            let Some(text) = asked.query("q") else { return bad("ask like /search?q=tea") };
+            let Some(text) = requested.query("q") else { return bad("ask like /search?q=tea") };
             json(200, pages::found(&text))
         }
         _ => {
-            let page = asked.query("page").map_or(Some(1), |text| number(&text, pages::COUNT));
+            let page = requested.query("page").map_or(Some(1), |text| number(&text, pages::COUNT));
             page.map_or_else(
                 || bad("page is from 1 to 50000"),
                 |page| Reply { status: 200, kind: Kind::of(HTML), body: pages::items(page) },

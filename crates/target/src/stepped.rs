@@ -63,7 +63,7 @@ impl<D: Driver> SteppedServer<D> {
         stats::held(&self.shared.stats)
     }
 
-    /// It agrees to freezes (`/stall`): its owner looks for them with [`Self::freeze_asked`], and freezes its host. Else it refuses them.
+    /// It agrees to freezes (`/stall`): its owner looks for them with [`Self::freeze_requested`], and freezes its host. Else it refuses them.
     #[must_use]
     pub fn frozen_by_owner(mut self) -> Self {
         self.thread.is_frozen_by_owner();
@@ -71,8 +71,8 @@ impl<D: Driver> SteppedServer<D> {
     }
 
     /// From when to when it is to stand still, or was, the last time.
-    pub fn freeze_asked(&self) -> Option<(Nanos, Nanos)> {
-        self.shared.agreed.freeze_asked()
+    pub fn freeze_requested(&self) -> Option<(Nanos, Nanos)> {
+        self.shared.agreed.freeze_requested()
     }
 
     /// What `/stats` says, now.

@@ -17,7 +17,7 @@ use crate::gates::Waiting;
 use crate::happened::{Happened, Wait};
 use crate::respond::{BLOCK_BYTES, DRIP_BYTES, Kind};
 use crate::routes::Route;
-use crate::shop::Asked;
+use crate::shop::ShopRequest;
 use crate::tools::Tools;
 
 /// No more is framed than this before the peer has taken it.
@@ -207,7 +207,7 @@ impl Streams {
                 if is_call {
                     Wait::More
                 } else if is_last {
-                    self.answer(stream, at, tools)
+                    self.response(stream, at, tools)
                 } else {
                     Wait::More
                 }
@@ -222,9 +222,9 @@ impl Streams {
             }
             Event::Body { stream, bytes, is_last, .. } => {
                 self.take_body(stream, bytes);
-                if is_last { self.answer(stream, at, tools) } else { Wait::More }
+                if is_last { self.response(stream, at, tools) } else { Wait::More }
             }
-            Event::Trailers { stream, .. } => self.answer(stream, at, tools),
+            Event::Trailers { stream, .. } => self.response(stream, at, tools),
             Event::Reset { stream, .. } | Event::Broken { stream, .. } => {
                 self.streams.remove(&stream);
                 self.calls.remove(stream);
@@ -245,11 +245,11 @@ impl Streams {
         let method = fields.find(b":method").unwrap_or_default();
         let is_head = method == b"HEAD";
         if fields.find(b"expect").is_some_and(|value| value.eq_ignore_ascii_case(b"100-continue")) {
-            self.machine.answer(number, 100, std::iter::empty(), false, &mut self.out);
+            self.machine.response(number, 100, std::iter::empty(), false, &mut self.out);
         }
         self.requests = self.requests.saturating_add(1);
         let text = |bytes| std::str::from_utf8(bytes).unwrap_or_default();
-        let came = Came::new(route, || Asked::read(text(method), text(path), fields.iter()));
+        let came = Came::new(route, || ShopRequest::read(text(method), text(path), fields.iter()));
         self.streams.insert(number, Stream { route, is_head, came, reply: Reply::Reads });
         route == Route::Close
     }
@@ -265,7 +265,7 @@ impl Streams {
     }
 
     /// The request is complete: its answer begins.
-    fn answer(&mut self, number: u32, at: Nanos, tools: &mut Tools) -> Wait {
+    fn response(&mut self, number: u32, at: Nanos, tools: &mut Tools) -> Wait {
         let Some(stream) = self.streams.get_mut(&number) else { return Wait::More };
         let (route, is_head) = (stream.route, stream.is_head);
         tools.stats().requests[route.index()].add(1);
@@ -326,7 +326,7 @@ impl Streams {
             .chain(location)
             .chain(more.as_ref().map(|(name, value)| (name.as_bytes(), value.as_bytes())))
             .chain(length.as_ref().map(|length| (&b"content-length"[..], length.as_bytes())));
-        self.machine.answer(number, status, fields, is_last, &mut self.out);
+        self.machine.response(number, status, fields, is_last, &mut self.out);
         tools.stats().statuses[usize::from(status)].add(1);
         if is_last {
             self.streams.remove(&number);

@@ -2,7 +2,7 @@
 
 use driver::{Outgoing, Socket, Sockets};
 use pacing::Nanos;
-use wire::websocket::{self, Asked, Deflate, Heard, Kind, Role, Session, Terms};
+use wire::websocket::{self, Deflate, Kind, Offered, Role, Session, SessionEvent, Terms};
 
 use crate::happened::Wait;
 use crate::respond::ECHO_BYTES_MAX;
@@ -46,17 +46,17 @@ impl Talk {
     /// The answer to the handshake of WebSocket, and the conversation.
     pub(crate) fn upgrade<S: Sockets>(
         socket: Socket,
-        asked: &Asked,
+        requested: &Offered,
         now: Nanos,
         tools: &mut Tools,
         sockets: &mut S,
     ) -> Self {
-        let mut answer = tools.buffer();
-        let protocol = asked.protocols.first().map(String::as_str);
-        websocket::render_answer(&asked.key, protocol, asked.deflate, &mut answer);
-        sockets.send(socket, Outgoing::Lent(answer));
+        let mut response = tools.buffer();
+        let protocol = requested.protocols.first().map(String::as_str);
+        websocket::render_response(&requested.key, protocol, requested.deflate, &mut response);
+        sockets.send(socket, Outgoing::Lent(response));
         tools.stats().statuses[101].add(1);
-        Self::start(socket, Speech::WebSocket { deflate: asked.deflate }, now, tools)
+        Self::start(socket, Speech::WebSocket { deflate: requested.deflate }, now, tools)
     }
 
     pub(crate) fn received<S: Sockets>(&mut self, bytes: &mut [u8], tools: &mut Tools, sockets: &mut S) -> Wait {
@@ -125,11 +125,11 @@ impl Talk {
         // Echoes and what the protocol itself answers leave in the order of what they answer.
         let wait = loop {
             match session.handle(rest, &mut scratch, None, &mut out) {
-                Ok((_, Heard::NeedMore)) => break Wait::More,
-                Ok((taken, heard)) => {
-                    let has_closed = matches!(heard, Heard::Close { .. });
+                Ok((_, SessionEvent::NeedMore)) => break Wait::More,
+                Ok((taken, received)) => {
+                    let has_closed = matches!(received, SessionEvent::Close { .. });
                     let mut echo = Vec::new();
-                    if let Heard::Message { kind, bytes, .. } = heard {
+                    if let SessionEvent::Message { kind, bytes, .. } = received {
                         tools.stats().talk_messages.add(1);
                         match deflate {
                             Some(bits) => {

@@ -12,7 +12,7 @@ use crate::Shared;
 use crate::behavior::{Agreed, Behavior};
 use crate::gates::Gates;
 use crate::respond::{self, Manner};
-use crate::shop::{Desk, Seen, Shop};
+use crate::shop::{Seen, Shop, ShopThread};
 use crate::stats::Stats;
 
 /// Buffers that are kept for later.
@@ -43,7 +43,7 @@ pub(crate) struct Tools {
     pub(crate) plain: Vec<u8>,
     pub(crate) fields: FieldList,
     pub(crate) scratch: Scratch,
-    desk: Desk,
+    shop_thread: ShopThread,
     /// One for each window that a client allows us.
     deflaters: Vec<(u8, Deflater)>,
 }
@@ -58,7 +58,7 @@ impl Tools {
             timers: Timers::default(),
             block: respond::block(),
             random: Random::of_stream(shared.behavior.seed, index as u64),
-            desk: Desk::new(shared.secret, index),
+            shop_thread: ShopThread::new(shared.secret, index),
             shared,
             index,
             failures_due: 0,
@@ -102,7 +102,7 @@ impl Tools {
     /// What a request for a page of the shop finds.
     pub(crate) fn shop(&mut self) -> Shop<'_> {
         let is_secure = self.shared.tls.is_some();
-        Shop { desk: &mut self.desk, sessions: &self.shared.sessions, is_secure, seen: Seen::default() }
+        Shop { shop_thread: &mut self.shop_thread, sessions: &self.shared.sessions, is_secure, seen: Seen::default() }
     }
 
     /// Every thread looks up, from whatever it waits for.

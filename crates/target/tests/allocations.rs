@@ -10,8 +10,8 @@ use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use driver::{Chosen, Clock, Driver, Kind};
-use engine::{LogPipe, LogWish, Lookout, RunOptions, StopHandle};
+use driver::{Clock, Driver, DriverSelection, Kind};
+use engine::{LogFilter, LogSink, RequestLogConfig, RunOptions, StopHandle};
 use plan::Flags;
 use target::{ServeOptions, Server};
 
@@ -54,7 +54,7 @@ const SNAPSHOTS: u64 = 2;
 
 fn check<D: Driver>(
     kind: Kind,
-    lookout: Lookout,
+    log_config: RequestLogConfig,
     make: impl Fn(Clock) -> Result<D, std::io::Error> + Clone + Send + 'static,
 ) {
     let listen = "127.0.0.1:0".parse().expect("an address");
@@ -65,7 +65,7 @@ fn check<D: Driver>(
         interval: Some("100ms".to_owned()),
         ..Flags::default()
     };
-    let driver = Chosen { kind, was_asked: true, refusal: None };
+    let driver = DriverSelection { kind, was_requested: true, refusal: None };
     let options = RunOptions {
         address: server.address(),
         tls: None,
@@ -73,8 +73,8 @@ fn check<D: Driver>(
         threads: 1,
         pins_threads: false,
         driver,
-        lookout,
-        supplies: engine::Supplies::default(),
+        log_config,
+        supplies: engine::DataSources::default(),
         team: None,
     };
     let (mut warm, mut last, mut pages, mut intervals) = (None, (0, 0), 0, 0);
@@ -108,16 +108,18 @@ fn check<D: Driver>(
 #[test]
 fn an_exchange_allocates_nothing() {
     // The slowest are kept in memory that is there; so are the lines of a log, until they leave.
-    let (log, lines) = LogPipe::new(LogWish { only_failed: false, per_million: 500_000, seed: 1 });
+    let (log, lines) = LogSink::new(LogFilter { only_failed: false, per_million: 500_000, seed: 1 });
     let reader = std::thread::spawn(move || {
         std::iter::from_fn(|| lines.next_batch()).map(|batch| batch.lines().len()).sum::<usize>()
     });
-    for lookout in
-        [Lookout::default(), Lookout { slowest: 100, log: None }, Lookout { slowest: 0, log: Some(log.clone()) }]
-    {
-        check(Kind::Poll, lookout.clone(), driver::poll::PollDriver::new);
+    for log_config in [
+        RequestLogConfig::default(),
+        RequestLogConfig { slowest: 100, log: None },
+        RequestLogConfig { slowest: 0, log: Some(log.clone()) },
+    ] {
+        check(Kind::Poll, log_config.clone(), driver::poll::PollDriver::new);
         #[cfg(target_os = "linux")]
-        check(Kind::Uring, lookout, driver::uring::UringDriver::new);
+        check(Kind::Uring, log_config, driver::uring::UringDriver::new);
     }
     log.end();
     assert!(reader.join().expect("it ends") > 100_000);

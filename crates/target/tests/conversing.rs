@@ -7,12 +7,12 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 
-use driver::{Chosen, Kind};
-use engine::{RunOptions, RunResult, Running, StopHandle, Supplies};
+use driver::{DriverSelection, Kind};
+use engine::{DataSources, RunOptions, RunResult, Running, StopHandle};
 use metrics::{Failure, SeriesId};
 use plan::{
-    Expression, Flags, Ground, Making, Meaning, Memory, Names, Node, OnFailure, Pattern, Plan, Program, Rendering,
-    Schema, Take, TakeFrom, Taking, Value, Which,
+    DynamicParts, Expression, Extract, ExtractFrom, Extraction, Flags, Ground, Meaning, Memory, Names, Node, OnFailure,
+    Pattern, Plan, Program, Rendering, Schema, Value, Which,
 };
 use target::{ServeOptions, Server};
 use wire::tls::ClientConfig;
@@ -55,11 +55,11 @@ fn rendering(parts: &[(&str, Ground)], expressions: &[&str]) -> Rendering {
 struct Saying<'a> {
     flags: Flags,
     messages: Vec<Vec<(&'a str, Ground)>>,
-    takes: Vec<(u32, TakeFrom)>,
+    takes: Vec<(u32, ExtractFrom)>,
 }
 
-fn json(path: &str) -> TakeFrom {
-    TakeFrom::Json(path.to_owned())
+fn json(path: &str) -> ExtractFrom {
+    ExtractFrom::Json(path.to_owned())
 }
 
 fn plan(sayings: &[Saying<'_>], expressions: &[&str], users: u64, iterations: u64) -> Plan {
@@ -68,16 +68,16 @@ fn plan(sayings: &[Saying<'_>], expressions: &[&str], users: u64, iterations: u6
         let (connections, requests) = (Some(users.to_string()), Some(iterations.to_string()));
         let mut plan =
             Flags { connections, requests, ..saying.flags.clone() }.plan_with(Some(&described)).expect("a plan");
-        let takes = saying.takes.iter().map(|(variable, from)| Taking {
+        let takes = saying.takes.iter().map(|(variable, from)| Extraction {
             variable: *variable,
             name: VARIABLES[*variable as usize].to_owned(),
-            take: Take::new(from, Which::First).expect("a take"),
+            take: Extract::new(from, Which::First).expect("a take"),
             default: None,
         });
-        plan.scenarios[0].steps[0].making = Some(Arc::new(Making {
+        plan.scenarios[0].steps[0].making = Some(Arc::new(DynamicParts {
             messages: saying.messages.iter().map(|parts| rendering(parts, expressions)).collect(),
             takes: takes.collect(),
-            ..Making::default()
+            ..DynamicParts::default()
         }));
         plan
     });
@@ -113,9 +113,9 @@ fn run_to(plan: Plan, address: SocketAddr, others: Vec<(SocketAddr, Option<Clien
         others,
         threads: 2,
         pins_threads: false,
-        driver: Chosen { kind, was_asked: true, refusal: None },
-        lookout: engine::Lookout::default(),
-        supplies: Supplies { feeds: Arc::new([]), interpreters: Some(Arc::new(script::JavaScript)) },
+        driver: DriverSelection { kind, was_requested: true, refusal: None },
+        log_config: engine::RequestLogConfig::default(),
+        supplies: DataSources { feeds: Arc::new([]), interpreters: Some(Arc::new(script::JavaScript)) },
         team: None,
     };
     Running::start(Arc::new(plan), options, &StopHandle::default()).expect("a run").finish().expect("a result")
@@ -282,7 +282,7 @@ fn messages_are_made_of_messages() {
                 messages: vec![vec![(text, Ground::Text), (end, Ground::Text)]],
                 takes: vec![(
                     variable,
-                    if end.is_empty() { TakeFrom::Body } else { TakeFrom::Regex("([^;]*);".to_owned()) },
+                    if end.is_empty() { ExtractFrom::Body } else { ExtractFrom::Regex("([^;]*);".to_owned()) },
                 )],
             };
             let sayings = || {
@@ -318,13 +318,13 @@ fn serve_handshakes() -> (SocketAddr, Arc<Mutex<Vec<String>>>) {
     std::thread::spawn(move || {
         for (number, stream) in listener.incoming().flatten().enumerate() {
             let heads = all.clone();
-            std::thread::spawn(move || answer_all(stream, number, &heads));
+            std::thread::spawn(move || response_all(stream, number, &heads));
         }
     });
     (address, heads)
 }
 
-fn answer_all(mut stream: TcpStream, number: usize, heads: &Mutex<Vec<String>>) -> Option<()> {
+fn response_all(mut stream: TcpStream, number: usize, heads: &Mutex<Vec<String>>) -> Option<()> {
     let mut input = BufReader::new(stream.try_clone().ok()?);
     loop {
         let mut head = String::new();
@@ -333,7 +333,7 @@ fn answer_all(mut stream: TcpStream, number: usize, heads: &Mutex<Vec<String>>) 
                 return None;
             }
         }
-        let answer = if head.starts_with("GET / ") {
+        let response = if head.starts_with("GET / ") {
             let body = format!("{{\"number\":\"n/{number}\"}}");
             let length = body.len();
             format!("HTTP/1.1 200 OK\r\nSet-Cookie: sid=c{number}; Path=/\r\nContent-Length: {length}\r\n\r\n{body}")
@@ -341,7 +341,7 @@ fn answer_all(mut stream: TcpStream, number: usize, heads: &Mutex<Vec<String>>) 
             heads.lock().expect("no panic").push(head);
             "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".to_owned()
         };
-        stream.write_all(answer.as_bytes()).ok()?;
+        stream.write_all(response.as_bytes()).ok()?;
     }
 }
 
@@ -363,10 +363,10 @@ fn handshakes_are_made_for_their_users() {
         step.target = 1;
         step.request.headers.push(("X-Number".to_owned(), Vec::new()));
         let at = step.request.headers.len() - 1;
-        step.making = Some(Arc::new(Making {
+        step.making = Some(Arc::new(DynamicParts {
             path: Some(rendering(&[("/feed/${first}?a=b", Ground::Url)], &[])),
             headers: vec![(at, rendering(&[("${first}", Ground::Header)], &[]))],
-            ..Making::default()
+            ..DynamicParts::default()
         }));
         scenario.steps.push(step);
         scenario.targets.push(other.targets.remove(0));

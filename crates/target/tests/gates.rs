@@ -11,7 +11,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::ops::ControlFlow;
 
 use claims::wait_for;
-use driver::{Chosen, Kind};
+use driver::{DriverSelection, Kind};
 use engine::{RunOptions, StopHandle};
 use plan::Flags;
 use target::{Certificate, ServeOptions, Server};
@@ -38,20 +38,20 @@ fn begin(server: &Server, method: &str, path: &str) -> TcpStream {
 }
 
 /// Status and body.
-fn parts(answer: &str) -> (&str, &str) {
-    let (head, body) = answer.split_once("\r\n\r\n").expect("a head");
+fn parts(response: &str) -> (&str, &str) {
+    let (head, body) = response.split_once("\r\n\r\n").expect("a head");
     (head.get(9..12).expect("a status"), body)
 }
 
 fn end(mut stream: TcpStream) -> String {
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).expect("an answer");
-    answer
+    let mut response = String::new();
+    stream.read_to_string(&mut response).expect("an answer");
+    response
 }
 
 fn ask(server: &Server, method: &str, path: &str) -> (String, String) {
-    let answer = end(begin(server, method, path));
-    let (status, body) = parts(&answer);
+    let response = end(begin(server, method, path));
+    let (status, body) = parts(&response);
     (status.to_owned(), body.to_owned())
 }
 
@@ -111,8 +111,8 @@ fn requests_behind_a_gate_follow_it(kind: Kind) {
     stream.write_all(both.concat().as_bytes()).expect("it goes out");
     wait_until_waiting(&server, "a", 1);
     assert_eq!(ask(&server, "POST", "/gate/a/open"), said("200", 1));
-    let answers = end(stream);
-    let statuses: Vec<&str> = answers.split("HTTP/1.1 ").skip(1).filter_map(|answer| answer.get(..3)).collect();
+    let responses = end(stream);
+    let statuses: Vec<&str> = responses.split("HTTP/1.1 ").skip(1).filter_map(|response| response.get(..3)).collect();
     assert_eq!(statuses, ["200", "202"]);
 }
 
@@ -166,9 +166,9 @@ fn succeeded(kind: Kind, flags: &Flags, address: SocketAddr, threads: usize) -> 
         others: Vec::new(),
         threads,
         pins_threads: false,
-        driver: Chosen { kind, was_asked: true, refusal: None },
-        lookout: engine::Lookout::default(),
-        supplies: engine::Supplies::default(),
+        driver: DriverSelection { kind, was_requested: true, refusal: None },
+        log_config: engine::RequestLogConfig::default(),
+        supplies: engine::DataSources::default(),
         team: None,
     };
     let result = engine::run(&plan, &options, &StopHandle::default(), |_| ControlFlow::Continue(())).expect("a run");

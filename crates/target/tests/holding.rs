@@ -12,11 +12,11 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 
 use claims::wait_for;
-use driver::{Chosen, Kind};
+use driver::{DriverSelection, Kind};
 use engine::{Delivery, HoldOptions, HoldResult, Holding, Refused, RunOptions, Running, StopHandle};
 use metrics::HeldCounts;
 use pacing::Nanos;
-use pacing::change::What;
+use pacing::change::ChangeKind;
 use plan::{Flags, HoldFlags};
 use target::{ServeOptions, Server};
 
@@ -27,8 +27,8 @@ const ROUNDS: u64 = 20;
 const ROUNDS_BEFORE: u64 = 5;
 const CONNECTIONS: u64 = 12;
 
-fn chosen(kind: Kind) -> Chosen {
-    Chosen { kind, was_asked: true, refusal: None }
+fn chosen(kind: Kind) -> DriverSelection {
+    DriverSelection { kind, was_requested: true, refusal: None }
 }
 
 fn flags(server: &Server, scheme: &str) -> Flags {
@@ -62,7 +62,7 @@ fn main() {
     for kind in [Kind::Uring, Kind::Poll] {
         many_leave_nothing_behind(&server, kind, threads);
         a_load_goes_on_beside(&server, kind);
-        what_is_told_is_what_it_came_to(&server, kind);
+        what_is_reported_is_what_it_came_to(&server, kind);
         it_is_ended_and_nothing_else(&server, kind);
         who_drops_it_ends_it(&server, kind, threads);
         who_listens_hears_all(&server, kind);
@@ -75,8 +75,8 @@ fn main() {
 /// reads at last. None left as a whole, but for those that are small.
 fn what_left_is_what_the_kernel_took(kind: Kind) {
     const LARGE: usize = 24 * 1024 * 1024;
-    for (bytes, no_answer, left) in [(LARGE, true, 0), (LARGE, false, 0), (1_000, true, 2), (1_000, false, 2)] {
-        let about = format!("{kind:?} {bytes} {no_answer}");
+    for (bytes, no_response, left) in [(LARGE, true, 0), (LARGE, false, 0), (1_000, true, 2), (1_000, false, 2)] {
+        let about = format!("{kind:?} {bytes} {no_response}");
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address");
         let (begin, reads) = channel();
@@ -93,8 +93,8 @@ fn what_left_is_what_the_kernel_took(kind: Kind) {
             url: Some(format!("tcp://{address}")),
             connections: Some("2".to_owned()),
             data: Some("x".repeat(bytes)),
-            no_answer,
-            read_bytes: (!no_answer).then(|| "2".to_owned()),
+            no_response,
+            read_bytes: (!no_response).then(|| "2".to_owned()),
             grace: Some("0s".to_owned()),
             timeout: Some("60s".to_owned()),
             ..Flags::default()
@@ -117,7 +117,7 @@ fn is_whole(result: &HoldResult, kind: Kind) {
     assert_eq!(HeldCounts::reasons(&counts.failed), [], "{kind:?}");
     assert_eq!(HeldCounts::reasons(&counts.lost), [], "{kind:?}");
     assert_eq!((counts.tried(), counts.established()), (CONNECTIONS, CONNECTIONS), "{kind:?}");
-    assert_eq!(counts.closed() + counts.closed_unheard(), CONNECTIONS, "{kind:?}");
+    assert_eq!(counts.closed() + counts.close_timed_out(), CONNECTIONS, "{kind:?}");
     assert_eq!((result.when_opened.open, result.most_open), (CONNECTIONS, CONNECTIONS), "{kind:?}");
 }
 
@@ -154,8 +154,8 @@ fn a_load_goes_on_beside(server: &Server, kind: Kind) {
         threads: 2,
         pins_threads: false,
         driver: chosen(kind),
-        lookout: engine::Lookout::default(),
-        supplies: engine::Supplies::default(),
+        log_config: engine::RequestLogConfig::default(),
+        supplies: engine::DataSources::default(),
         team: None,
     };
     let holding = start(server, "ws", "200ms", kind);
@@ -165,27 +165,27 @@ fn a_load_goes_on_beside(server: &Server, kind: Kind) {
     is_whole(&holding.finish().expect("an end"), kind);
 }
 
-fn what_is_told_is_what_it_came_to(server: &Server, kind: Kind) {
+fn what_is_reported_is_what_it_came_to(server: &Server, kind: Kind) {
     let mut holding = start(server, "ws", "400ms", kind);
-    let (mut rows, mut told, mut last, mut open) = (0, 0, Nanos::ZERO, 0);
+    let (mut rows, mut reported, mut last, mut open) = (0, 0, Nanos::ZERO, 0);
     while let Some(interval) = holding.wait() {
         rows += u64::from(!interval.is_again);
         assert!(interval.is_again || interval.from == last, "{kind:?}: rows follow each other");
         last = last.max(interval.to);
-        told = interval.total.counts.established();
+        reported = interval.total.counts.established();
         open = open.max(interval.seen.now.open);
     }
     let result = holding.finish().expect("an end");
     is_whole(&result, kind);
     assert!(rows >= 2, "{kind:?}: {rows} rows");
-    assert_eq!((told, open, last, result.was_stopped), (CONNECTIONS, CONNECTIONS, result.wall, false), "{kind:?}");
+    assert_eq!((reported, open, last, result.was_stopped), (CONNECTIONS, CONNECTIONS, result.wall, false), "{kind:?}");
 }
 
 fn it_is_ended_and_nothing_else(server: &Server, kind: Kind) {
     let mut holding = start(server, "ws", "1h", kind);
     let control = holding.control();
     while holding.wait().is_some_and(|interval| interval.seen.now.open < CONNECTIONS) {}
-    for what in [What::Pause, What::Resume, What::Rate(Vec::new()), What::Users(Vec::new())] {
+    for what in [ChangeKind::Pause, ChangeKind::Resume, ChangeKind::Rate(Vec::new()), ChangeKind::Users(Vec::new())] {
         assert_eq!(control.change(0, what), Err(Refused::Held), "{kind:?}");
     }
     assert!(Refused::Held.to_string().contains("stop them"), "the reason and the remedy");
@@ -194,7 +194,7 @@ fn it_is_ended_and_nothing_else(server: &Server, kind: Kind) {
     let result = holding.finish().expect("an end");
     is_whole(&result, kind);
     assert!(result.was_stopped, "{kind:?}");
-    assert_eq!(control.change(0, What::Pause), Err(Refused::Over), "{kind:?}");
+    assert_eq!(control.change(0, ChangeKind::Pause), Err(Refused::Over), "{kind:?}");
     let other = other.finish().expect("an end");
     assert!(!other.was_stopped, "{kind:?}: an end is of one alone");
     is_whole(&other, kind);
@@ -235,7 +235,7 @@ fn who_listens_hears_all(server: &Server, kind: Kind) {
     assert_eq!((interval.is_again, interval.from), (false, Nanos::ZERO), "{kind:?}");
     for seen in [interval.seen, interval.total] {
         assert_eq!(
-            (seen.counts.established(), seen.counts.closed() + seen.counts.closed_unheard()),
+            (seen.counts.established(), seen.counts.closed() + seen.counts.close_timed_out()),
             (CONNECTIONS, CONNECTIONS)
         );
     }

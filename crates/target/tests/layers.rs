@@ -9,7 +9,7 @@ mod each_driver;
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
 
-use driver::{Chosen, Kind};
+use driver::{DriverSelection, Kind};
 use engine::{RunOptions, RunResult, StopHandle};
 use metrics::{Class, Failure, Measure};
 use plan::Flags;
@@ -31,7 +31,7 @@ fn server(kind: Kind, is_tls: bool, behavior: Behavior) -> Server {
 fn run(kind: Kind, flags: &Flags, server: &Server) -> RunResult {
     let plan = flags.plan().expect("a good plan");
     let tls = engine::client_tls(plan.scenarios[0].target()).expect("settings");
-    let driver = Chosen { kind, was_asked: true, refusal: None };
+    let driver = DriverSelection { kind, was_requested: true, refusal: None };
     let options = RunOptions {
         address: server.address(),
         tls,
@@ -39,8 +39,8 @@ fn run(kind: Kind, flags: &Flags, server: &Server) -> RunResult {
         threads: 2,
         pins_threads: false,
         driver,
-        lookout: engine::Lookout::default(),
-        supplies: engine::Supplies::default(),
+        log_config: engine::RequestLogConfig::default(),
+        supplies: engine::DataSources::default(),
         team: None,
     };
     let result = engine::run(&plan, &options, &StopHandle::default(), |_| ControlFlow::Continue(())).expect("a run");
@@ -48,7 +48,7 @@ fn run(kind: Kind, flags: &Flags, server: &Server) -> RunResult {
     let ended = counts.succeeded() + counts.failed() + counts.dropped() + counts.unfinished();
     assert_eq!(counts.started(), ended, "every start ends once");
     assert_eq!(result.total.all().of(Measure::Response).count(), counts.finished());
-    assert_eq!(counts.statuses().map(|(_, count)| count).sum::<u64>(), counts.answers());
+    assert_eq!(counts.statuses().map(|(_, count)| count).sum::<u64>(), counts.responses());
     result
 }
 
@@ -115,7 +115,7 @@ fn counts_agree(kind: Kind) {
 }
 
 /// The server ends its connections again and again: nothing is lost, and nothing is done twice.
-fn a_server_that_says_goodbye_is_asked_again(kind: Kind) {
+fn a_server_that_says_goodbye_is_requested_again(kind: Kind) {
     for each in WAYS {
         let behavior = Behavior { close_after: Some(50), ..Behavior::default() };
         let server = server(kind, each.0, behavior);
@@ -198,7 +198,7 @@ fn connections_for_one_exchange(kind: Kind) {
 
 on_each_driver! {
     counts_agree
-    a_server_that_says_goodbye_is_asked_again
+    a_server_that_says_goodbye_is_requested_again
     a_request_that_was_dropped_goes_out_once_more
     a_timeout_costs_its_stream_only
     connections_for_one_exchange

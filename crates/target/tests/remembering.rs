@@ -9,12 +9,12 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use driver::{Chosen, Kind};
+use driver::{DriverSelection, Kind};
 use engine::{RunOptions, RunResult, Running, StopHandle};
 use metrics::{Failure, SeriesId};
 use plan::{
-    Filling, Flags, Ground, Making, Memory, Names, Node, OnFailure, Pattern, Plan, Program, Rendering, Take, TakeFrom,
-    Taking, Value, ValuePattern, Which,
+    DynamicParts, Extract, ExtractFrom, Extraction, Filling, Flags, Ground, Memory, Names, Node, OnFailure, Pattern,
+    Plan, Program, Rendering, Value, ValuePattern, Which,
 };
 
 /// What the server has seen.
@@ -60,12 +60,12 @@ fn while_open(stream: TcpStream, seen: &Seen) -> Option<()> {
         let length = fields.get("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
         let mut body = vec![0; length];
         input.read_exact(&mut body).ok()?;
-        let answer = answer(&path, &fields, &String::from_utf8_lossy(&body), seen);
-        output.write_all(answer.as_bytes()).ok()?;
+        let response = response(&path, &fields, &String::from_utf8_lossy(&body), seen);
+        output.write_all(response.as_bytes()).ok()?;
     }
 }
 
-fn answer(path: &str, fields: &HashMap<String, String>, body: &str, seen: &Seen) -> String {
+fn response(path: &str, fields: &HashMap<String, String>, body: &str, seen: &Seen) -> String {
     let plain = |status: &str, more: &str, body: &str| {
         format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n{more}\r\n{body}", body.len())
     };
@@ -129,9 +129,9 @@ fn rendering(text: &str, ground: Ground) -> Rendering {
 }
 
 /// What takes a value from JSON; without `default` it must be there.
-fn taking(variable: u32, path: &str, default: Option<Value>) -> Taking {
-    let take = Take::new(&TakeFrom::Json(path.to_owned()), Which::First).expect("a path");
-    Taking { variable, name: path.to_owned(), take, default: default.map(ValuePattern::Constant) }
+fn taking(variable: u32, path: &str, default: Option<Value>) -> Extraction {
+    let take = Extract::new(&ExtractFrom::Json(path.to_owned()), Which::First).expect("a path");
+    Extraction { variable, name: path.to_owned(), take, default: default.map(ValuePattern::Constant) }
 }
 
 /// Two steps: a token is given, and used; `way` leads to its use.
@@ -155,7 +155,7 @@ fn plan(address: SocketAddr, load: &Flags, way: &str, on_failure: OnFailure) -> 
         // A string of JSON that is one slot keeps the type of its value, and its quotes.
         body = body.then(rendering(text, ground));
     }
-    using.making = Some(Arc::new(Making {
+    using.making = Some(Arc::new(DynamicParts {
         trace: None,
         messages: Vec::new(),
         path: Some(rendering(&format!("{way}/${{token}}?n=${{number}}"), Ground::Url)),
@@ -164,14 +164,14 @@ fn plan(address: SocketAddr, load: &Flags, way: &str, on_failure: OnFailure) -> 
         takes: Vec::new(),
     }));
     let scenario = &mut plan.scenarios[0];
-    scenario.steps[0].making = Some(Arc::new(Making {
+    scenario.steps[0].making = Some(Arc::new(DynamicParts {
         path: Some(rendering("/token?u=${random(1,1000)}", Ground::Url)),
         takes: vec![
             taking(0, "$.token", None),
             taking(1, "$.number", None),
             taking(2, "$.lines", Some(Value::text(""))),
         ],
-        ..Making::default()
+        ..DynamicParts::default()
     }));
     scenario.steps.push(using);
     scenario.memory = Memory { variables: vec![Value::Null; 3], cookies: true, ..Memory::default() };
@@ -187,9 +187,9 @@ fn run(plan: Plan, address: SocketAddr, kind: Kind, threads: usize) -> RunResult
         others: Vec::new(),
         threads,
         pins_threads: false,
-        driver: Chosen { kind, was_asked: true, refusal: None },
-        lookout: engine::Lookout::default(),
-        supplies: engine::Supplies::default(),
+        driver: DriverSelection { kind, was_requested: true, refusal: None },
+        log_config: engine::RequestLogConfig::default(),
+        supplies: engine::DataSources::default(),
         team: None,
     };
     Running::start(Arc::new(plan), options, &StopHandle::default()).expect("a run").finish().expect("a result")
@@ -240,7 +240,7 @@ fn what_is_not_there_fails_the_step() {
         let mut plan = plan(address, &closed(5, 200), "/use", on_failure);
         let making = plan.scenarios[0].steps[0].making.as_deref().cloned().expect("it is made");
         let takes = vec![taking(0, "$.nobody", None)];
-        plan.scenarios[0].steps[0].making = Some(Arc::new(Making { takes, ..making }));
+        plan.scenarios[0].steps[0].making = Some(Arc::new(DynamicParts { takes, ..making }));
         let before = seen.used.load(Ordering::Relaxed);
         let result = run(plan, address, Kind::Poll, 2);
         let total = &result.total;
@@ -259,7 +259,7 @@ fn what_cannot_stand_in_a_header_is_not_sent() {
     plan.scenarios[0].memory.variables[2] = Value::text("\r\nX: y");
     let making = plan.scenarios[0].steps[0].making.as_deref().cloned().expect("it is made");
     let takes = making.takes[..2].to_vec();
-    plan.scenarios[0].steps[0].making = Some(Arc::new(Making { takes, ..making }));
+    plan.scenarios[0].steps[0].making = Some(Arc::new(DynamicParts { takes, ..making }));
     plan.keeps.failures = true;
     let result = run(plan, address, Kind::Poll, 1);
     assert_eq!(result.total.failures_of(SeriesId::step(1)).collect::<Vec<_>>(), [(Failure::NotFilled, 20)]);

@@ -11,10 +11,10 @@ mod each_driver;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use driver::{Chosen, Kind};
+use driver::{DriverSelection, Kind};
 use engine::{RunOptions, RunResult, Running, StopHandle};
 use metrics::{Class, Measure};
-use pacing::change::What;
+use pacing::change::ChangeKind;
 use plan::{Flags, Plan};
 use target::{ServeOptions, Server};
 
@@ -39,9 +39,9 @@ fn options(kind: Kind, server: &Server) -> RunOptions {
         others: Vec::new(),
         threads: 1,
         pins_threads: false,
-        driver: Chosen { kind, was_asked: true, refusal: None },
-        lookout: engine::Lookout::default(),
-        supplies: engine::Supplies::default(),
+        driver: DriverSelection { kind, was_requested: true, refusal: None },
+        log_config: engine::RequestLogConfig::default(),
+        supplies: engine::DataSources::default(),
         team: None,
     }
 }
@@ -104,7 +104,7 @@ fn load_with_a_freeze(kind: Kind, server: &Server, path: &str, flags: Flags) -> 
     while server.frozen() == pacing::Nanos::ZERO {
         running.wait().expect("a load that goes on");
     }
-    control.change(0, What::End).expect("a load that goes on");
+    control.change(0, ChangeKind::End).expect("a load that goes on");
     let result = running.finish().expect("a run");
     let counts = &result.total.counts;
     assert_eq!((counts.started(), counts.finished()), (counts.succeeded(), counts.succeeded()));

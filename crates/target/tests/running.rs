@@ -9,10 +9,10 @@ extern crate claims;
 use std::sync::Arc;
 
 use claims::wait_for;
-use driver::{Chosen, Kind};
-use engine::{Delivered, Delivery, KeptInterval, RunOptions, RunResult, Running, StopHandle, Told};
+use driver::{DriverSelection, Kind};
+use engine::{Delivered, Delivery, KeptInterval, RunOptions, RunResult, RunUpdate, Running, StopHandle};
 use metrics::Snapshot;
-use pacing::change::{Change, Course, What};
+use pacing::change::{Change, ChangeKind, LoadProfile};
 use pacing::open::{Rate, Stage};
 use pacing::{LevelStage, Nanos};
 use plan::Flags;
@@ -41,17 +41,17 @@ fn start(server: &Server, flags: &Flags, kind: Kind, threads: usize) -> Running 
         others: Vec::new(),
         threads,
         pins_threads: false,
-        driver: Chosen { kind, was_asked: true, refusal: None },
-        lookout: engine::Lookout::default(),
-        supplies: engine::Supplies::default(),
+        driver: DriverSelection { kind, was_requested: true, refusal: None },
+        log_config: engine::RequestLogConfig::default(),
+        supplies: engine::DataSources::default(),
         team: None,
     };
     Running::start(Arc::new(plan), options, &StopHandle::default()).expect("a run")
 }
 
-fn held(hold: u64) -> What {
+fn held(hold: u64) -> ChangeKind {
     let rate = Rate::per_hour_thousandths(hold * 3_600_000);
-    What::Rate(vec![Stage { from: rate, to: rate, span: Nanos::ZERO }])
+    ChangeKind::Rate(vec![Stage { from: rate, to: rate, span: Nanos::ZERO }])
 }
 
 fn entries(folder: &str) -> usize {
@@ -120,35 +120,35 @@ fn rates_are_changed_while_it_runs(server: &Server, kind: Kind, threads: usize) 
     };
     let mut running = start(server, &flags, kind, threads);
     let control = running.control();
-    let mut changes = [held(3_000), held(0), held(500), What::End].into_iter().peekable();
-    let (mut told, mut rows) = (Vec::<(Change, bool)>::new(), 0);
+    let mut changes = [held(3_000), held(0), held(500), ChangeKind::End].into_iter().peekable();
+    let (mut reported, mut rows) = (Vec::<(Change, bool)>::new(), 0);
     while let Some(news) = running.wait() {
         match news {
-            Told::Interval(interval) => {
+            RunUpdate::Interval(interval) => {
                 rows += u64::from(!interval.is_again) * interval.seen.counts.started();
                 // Each holds for a row at least.
-                let is_due = told.last().is_none_or(|(last, _)| interval.from >= last.effective_at);
+                let is_due = reported.last().is_none_or(|(last, _)| interval.from >= last.effective_at);
                 if let Some(what) = changes.next_if(|_| is_due && !interval.is_again) {
-                    told.push((control.change(0, what).expect("an open load"), false));
+                    reported.push((control.change(0, what).expect("an open load"), false));
                 }
             }
-            Told::Changed(change) => {
-                let known = told.iter_mut().find(|(one, _)| *one == change).expect("one that was asked for");
+            RunUpdate::Changed(change) => {
+                let known = reported.iter_mut().find(|(one, _)| *one == change).expect("one that was asked for");
                 known.1 = true;
             }
-            Told::Part(_) => panic!("all of it is here"),
+            RunUpdate::Remote(_) => panic!("all of it is here"),
         }
     }
     let timeline = control.timeline(0);
     let result = running.finish().expect("a run");
-    let Course::Rate(schedule) = timeline.course() else { panic!("an open load") };
+    let LoadProfile::Rate(schedule) = timeline.course() else { panic!("an open load") };
     let counts = &result.total.counts;
     println!("{kind:?}, {threads} threads: {} of {} started", counts.started(), schedule.count());
-    assert_eq!((counts.started(), told.len()), (schedule.count(), 4));
-    assert!(told.iter().all(|(_, is_told)| *is_told), "each change is told: {told:?}");
+    assert_eq!((counts.started(), reported.len()), (schedule.count(), 4));
+    assert!(reported.iter().all(|(_, is_reported)| *is_reported), "each change is told: {reported:?}");
     assert!(rows <= counts.started());
     // By hand: each rate times its span.
-    let at: Vec<f64> = told.iter().map(|(change, _)| change.effective_at.as_secs_f64()).collect();
+    let at: Vec<f64> = reported.iter().map(|(change, _)| change.effective_at.as_secs_f64()).collect();
     let by_hand = 1_000.0 * at[0] + 3_000.0 * (at[1] - at[0]) + 500.0 * (at[3] - at[2]);
     assert!((counts.started() as f64 - by_hand).abs() <= 1.0, "{by_hand} by hand");
 }
@@ -165,12 +165,12 @@ fn users_pauses_and_the_end(server: &Server, kind: Kind) {
     let mut running = start(server, &flags, kind, 2);
     let control = running.control();
     assert_eq!(control.change(0, held(5)), Err(engine::Refused::NoRate));
-    assert_eq!(control.change(0, What::Resume), Err(engine::Refused::NotPaused));
-    let users = What::Users(vec![LevelStage { from: 9, to: 9, span: Nanos::ZERO }]);
-    let mut steps = [users, What::Pause, What::Resume, What::End].into_iter();
+    assert_eq!(control.change(0, ChangeKind::Resume), Err(engine::Refused::NotPaused));
+    let users = ChangeKind::Users(vec![LevelStage { from: 9, to: 9, span: Nanos::ZERO }]);
+    let mut steps = [users, ChangeKind::Pause, ChangeKind::Resume, ChangeKind::End].into_iter();
     let (mut most, mut paused, mut last) = (0, Nanos::ZERO, Nanos::ZERO);
     while let Some(news) = running.wait() {
-        let Told::Interval(interval) = news else { continue };
+        let RunUpdate::Interval(interval) = news else { continue };
         most = interval.seen.gauges.users.max(most);
         if !interval.is_again {
             paused += interval.paused;
@@ -193,7 +193,7 @@ fn users_pauses_and_the_end(server: &Server, kind: Kind) {
     assert_eq!((most, was_stopped, paused), (9, false, in_all));
     assert!(in_all > Nanos::ZERO && started_for + in_all <= wall, "{started_for:?} and {in_all:?} of {wall:?}");
     assert_eq!((total.counts.failed(), total.counts.connections_established()), (0, 9));
-    assert_eq!(control.change(0, What::Pause), Err(engine::Refused::Over));
+    assert_eq!(control.change(0, ChangeKind::Pause), Err(engine::Refused::Over));
 }
 
 fn who_drops_a_run_ends_it(server: &Server, kind: Kind, threads: usize) {
@@ -221,7 +221,7 @@ fn who_listens_hears_all_and_holds_up_no_load(server: &Server, kind: Kind) {
     let leaver = std::thread::spawn(move || gone.wait().map(|one| (one.skipped, one.joined)));
     let mut rows = 0;
     while let Some(news) = running.wait() {
-        rows += u64::from(matches!(news, Told::Interval(_)));
+        rows += u64::from(matches!(news, RunUpdate::Interval(_)));
     }
     let total = running.finish().expect("a run").total;
     let whole = (total.counts.started(), total.counts.succeeded());
@@ -241,7 +241,7 @@ fn who_listens_hears_all_and_holds_up_no_load(server: &Server, kind: Kind) {
 
 /// What a subscriber has heard: rows, those that were skipped and joined, what is new in them, and the last total.
 #[derive(Debug, Default)]
-struct Heard {
+struct SessionEvent {
     rows: u64,
     skipped: u64,
     joined: u64,
@@ -249,8 +249,8 @@ struct Heard {
     total: (u64, u64),
 }
 
-fn sums_of(told: impl Iterator<Item = Delivered<KeptInterval>>) -> Heard {
-    told.fold(Heard::default(), |heard, one| {
+fn sums_of(reported: impl Iterator<Item = Delivered<KeptInterval>>) -> SessionEvent {
+    reported.fold(SessionEvent::default(), |received, one| {
         let interval = one.row.interval();
         let of = |seen: &Snapshot| (seen.counts.started(), seen.counts.succeeded());
         let (added, total) = (of(interval.added), of(interval.total));
@@ -260,11 +260,11 @@ fn sums_of(told: impl Iterator<Item = Delivered<KeptInterval>>) -> Heard {
             one.joined == 0 || (!interval.is_again && of(interval.seen) == added),
             "a joined one is new as a whole"
         );
-        Heard {
-            rows: heard.rows + 1,
-            skipped: heard.skipped + one.skipped,
-            joined: heard.joined + one.joined,
-            seen: (heard.seen.0 + added.0, heard.seen.1 + added.1),
+        SessionEvent {
+            rows: received.rows + 1,
+            skipped: received.skipped + one.skipped,
+            joined: received.joined + one.joined,
+            seen: (received.seen.0 + added.0, received.seen.1 + added.1),
             total,
         }
     })

@@ -54,9 +54,9 @@ fn pipelined_requests_are_all_answered(kind: Kind) {
     let all: String = paths.iter().map(|path| get(path)).collect();
     stream.write_all(all.as_bytes()).expect("it goes out");
     stream.write_all(b"GET /close HTTP/1.1\r\nHost: a\r\n\r\n").expect("it goes out");
-    let mut answers = Vec::new();
-    stream.read_to_end(&mut answers).expect("all answers");
-    let heads = answers.windows(13).filter(|window| window == b"HTTP/1.1 200 ").count();
+    let mut responses = Vec::new();
+    stream.read_to_end(&mut responses).expect("all answers");
+    let heads = responses.windows(13).filter(|window| window == b"HTTP/1.1 200 ").count();
     assert_eq!(heads, paths.len() + 1);
 }
 
@@ -68,9 +68,9 @@ fn who_half_closes_gets_everything(kind: Kind) {
         let mut stream = client(&server);
         stream.write_all(&post("/echo", BODY_BYTES, close)).expect("it goes out");
         stream.shutdown(Shutdown::Write).expect("a half-close");
-        let mut answer = Vec::new();
-        stream.read_to_end(&mut answer).expect("the answer");
-        assert!(answer.len() > BODY_BYTES, "{} bytes", answer.len());
+        let mut response = Vec::new();
+        stream.read_to_end(&mut response).expect("the answer");
+        assert!(response.len() > BODY_BYTES, "{} bytes", response.len());
     }
 }
 
@@ -106,18 +106,18 @@ fn who_does_not_read_has_to_wait(kind: Kind) {
 /// The status of an answer, which ends with its head or with a body that is known.
 fn status_of(stream: &mut TcpStream, path: &str) -> String {
     stream.write_all(get(path).as_bytes()).expect("it goes out");
-    let mut answer = Vec::new();
+    let mut response = Vec::new();
     let (mut byte, mut body_bytes) = ([0], None::<(usize, usize)>);
-    while body_bytes.is_none_or(|(head, body)| answer.len() < head + body) {
+    while body_bytes.is_none_or(|(head, body)| response.len() < head + body) {
         stream.read_exact(&mut byte).expect("an answer");
-        answer.push(byte[0]);
-        if body_bytes.is_none() && answer.ends_with(b"\r\n\r\n") {
-            let head = String::from_utf8_lossy(&answer).to_lowercase();
+        response.push(byte[0]);
+        if body_bytes.is_none() && response.ends_with(b"\r\n\r\n") {
+            let head = String::from_utf8_lossy(&response).to_lowercase();
             let length = head.split("content-length: ").nth(1).expect("a length").lines().next().expect("a line");
-            body_bytes = Some((answer.len(), length.trim().parse().expect("a number")));
+            body_bytes = Some((response.len(), length.trim().parse().expect("a number")));
         }
     }
-    String::from_utf8_lossy(&answer[9..12]).into_owned()
+    String::from_utf8_lossy(&response[9..12]).into_owned()
 }
 
 fn a_share_fails(kind: Kind) {

@@ -13,12 +13,12 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
-use driver::{Chosen, Kind};
+use driver::{DriverSelection, Kind};
 use engine::{RunOptions, RunResult, Running, StopHandle};
 use metrics::SeriesId;
 use plan::{
-    Filling, Flags, Ground, Making, Memory, Names, Node, OnFailure, Pattern, Plan, Program, Rendering, Take, TakeFrom,
-    Taking, Value, Which,
+    DynamicParts, Extract, ExtractFrom, Extraction, Filling, Flags, Ground, Memory, Names, Node, OnFailure, Pattern,
+    Plan, Program, Rendering, Value, Which,
 };
 use serde_json::{Value as Json, json};
 use target::{Behavior, Certificate, ServeOptions, Server};
@@ -47,13 +47,13 @@ struct Browser {
     piece_bytes: usize,
 }
 
-struct Answer {
+struct Response {
     status: u16,
     head: String,
     body: String,
 }
 
-impl Answer {
+impl Response {
     fn field(&self, name: &str) -> Option<&str> {
         let lines = self.head.lines().filter_map(|line| line.split_once(": "));
         lines.filter(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value).next()
@@ -72,22 +72,22 @@ impl Browser {
         Self { stream, cookie: None, piece_bytes }
     }
 
-    fn ask(&mut self, line: &str, fields: &str, body: &str) -> Answer {
+    fn ask(&mut self, line: &str, fields: &str, body: &str) -> Response {
         let cookie = self.cookie.as_ref().map_or(String::new(), |cookie| format!("Cookie: a=b; {cookie}\r\n"));
         let length = body.len();
         let request = format!("{line} HTTP/1.1\r\nHost: a\r\n{cookie}{fields}Content-Length: {length}\r\n\r\n{body}");
         for piece in request.as_bytes().chunks(self.piece_bytes) {
             self.stream.write_all(piece).expect("it goes out");
         }
-        let answer = self.read(line.starts_with("HEAD "));
-        if let Some(cookie) = answer.field("Set-Cookie") {
+        let response = self.read(line.starts_with("HEAD "));
+        if let Some(cookie) = response.field("Set-Cookie") {
             let pair = cookie.split(';').next().expect("a pair");
             self.cookie = (!cookie.contains("Max-Age=0")).then(|| pair.to_owned());
         }
-        answer
+        response
     }
 
-    fn read(&mut self, is_head: bool) -> Answer {
+    fn read(&mut self, is_head: bool) -> Response {
         let (mut head, mut byte) = (Vec::new(), [0]);
         while !head.ends_with(b"\r\n\r\n") {
             self.stream.read_exact(&mut byte).expect("a head");
@@ -95,12 +95,12 @@ impl Browser {
         }
         let head = String::from_utf8(head).expect("text");
         let status = head[9..12].parse().expect("a status");
-        let mut answer = Answer { status, head, body: String::new() };
-        let length = answer.field("Content-Length").map_or(0, |length| length.parse().expect("a number"));
+        let mut response = Response { status, head, body: String::new() };
+        let length = response.field("Content-Length").map_or(0, |length| length.parse().expect("a number"));
         let mut body = vec![0; if is_head { 0 } else { length }];
         self.stream.read_exact(&mut body).expect("a body");
-        answer.body = String::from_utf8(body).expect("text");
-        answer
+        response.body = String::from_utf8(body).expect("text");
+        response
     }
 
     fn log_in(&mut self, user: &str) {
@@ -263,21 +263,21 @@ struct Ask {
     takes: &'static [(&'static str, Where)],
 }
 
-type Where = fn() -> TakeFrom;
+type Where = fn() -> ExtractFrom;
 
 const fn get(path: &'static str) -> Ask {
     Ask { path, form: None, shows_token: true, status: "200", takes: &[] }
 }
 
-fn json_at(path: &str) -> TakeFrom {
-    TakeFrom::Json(path.to_owned())
+fn json_at(path: &str) -> ExtractFrom {
+    ExtractFrom::Json(path.to_owned())
 }
 
 /// What a user does: whatever it was told goes back to the server.
 const ITERATION: [Ask; 10] = [
     Ask {
         shows_token: false,
-        takes: &[("csrf", || TakeFrom::Regex("name=\"csrf\" value=\"([0-9a-f]+)\"".to_owned()))],
+        takes: &[("csrf", || ExtractFrom::Regex("name=\"csrf\" value=\"([0-9a-f]+)\"".to_owned()))],
         ..get("/login")
     },
     Ask { form: Some("user=u${csrf}&csrf=${csrf}"), shows_token: false, status: "302", ..get("/login") },
@@ -314,14 +314,14 @@ fn plan(server: &Server, way: Way, users: u64, iterations: u64) -> Plan {
         };
         let mut plan = flags.plan().expect("a plan");
         let step = &mut plan.scenarios[0].steps[0];
-        let takes = ask.takes.iter().map(|(name, from)| Taking {
+        let takes = ask.takes.iter().map(|(name, from)| Extraction {
             variable: Known.variable(name).expect("a name"),
             name: (*name).to_owned(),
-            take: Take::new(&from(), Which::First).expect("a take"),
+            take: Extract::new(&from(), Which::First).expect("a take"),
             default: None,
         });
         let authorization = step.request.headers.iter().position(|(name, _)| name == "Authorization");
-        step.making = Some(Arc::new(Making {
+        step.making = Some(Arc::new(DynamicParts {
             messages: Vec::new(),
             trace: None,
             path: ask.path.contains('$').then(|| rendering(ask.path, Ground::Url)),
@@ -357,9 +357,9 @@ fn run(plan: Plan, server: &Server, kind: Kind) -> RunResult {
         others: Vec::new(),
         threads: 2,
         pins_threads: false,
-        driver: Chosen { kind, was_asked: true, refusal: None },
-        lookout: engine::Lookout::default(),
-        supplies: engine::Supplies::default(),
+        driver: DriverSelection { kind, was_requested: true, refusal: None },
+        log_config: engine::RequestLogConfig::default(),
+        supplies: engine::DataSources::default(),
         team: None,
     };
     Running::start(Arc::new(plan), options, &StopHandle::default()).expect("a run").finish().expect("a result")

@@ -10,7 +10,7 @@ mod each_driver;
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
 
-use driver::{Chosen, Kind};
+use driver::{DriverSelection, Kind};
 use engine::{RunOptions, RunResult, StopHandle};
 use metrics::{Class, Counts, Measure, SeriesId};
 use plan::{Flags, Load, Plan, Schema, UserShape};
@@ -77,7 +77,7 @@ fn one_after_the_other(server: &Server) -> Plan {
 }
 
 fn run(kind: Kind, plan: &Plan, server: &Server, threads: usize) -> (RunResult, Vec<Counts>) {
-    let driver = Chosen { kind, was_asked: true, refusal: None };
+    let driver = DriverSelection { kind, was_requested: true, refusal: None };
     let targets: usize = plan.scenarios.iter().map(|scenario| scenario.targets.len()).sum();
     let others = vec![(server.address(), None); targets - 1];
     let options = RunOptions {
@@ -87,16 +87,16 @@ fn run(kind: Kind, plan: &Plan, server: &Server, threads: usize) -> (RunResult, 
         threads,
         pins_threads: false,
         driver,
-        lookout: engine::Lookout::default(),
-        supplies: engine::Supplies::default(),
+        log_config: engine::RequestLogConfig::default(),
+        supplies: engine::DataSources::default(),
         team: None,
     };
-    let mut told = vec![Counts::default(); plan.scenarios.len()];
+    let mut reported = vec![Counts::default(); plan.scenarios.len()];
     let result = engine::run(plan, &options, &StopHandle::default(), |interval| {
-        told.iter_mut().zip(&interval.scenarios).for_each(|(sum, part)| sum.merge(&part.added.counts));
+        reported.iter_mut().zip(&interval.scenarios).for_each(|(sum, part)| sum.merge(&part.added.counts));
         ControlFlow::Continue(())
     });
-    (result.expect("a run"), told)
+    (result.expect("a run"), reported)
 }
 
 /// Requests of a path, as the server counted them.
@@ -132,7 +132,7 @@ fn each_scenario_counts_what_the_target_counts_of_it(kind: Kind) {
     for threads in [1, 2, 7] {
         let server = server(kind);
         let plan = plan(&server);
-        let (result, told) = run(kind, &plan, &server, threads);
+        let (result, reported) = run(kind, &plan, &server, threads);
         let of = |scenario| &result.total_of(scenario).counts;
         for (scenario, wanted) in [700, 600, 300, 300].into_iter().enumerate() {
             assert_eq!(
@@ -153,13 +153,13 @@ fn each_scenario_counts_what_the_target_counts_of_it(kind: Kind) {
         let mut sum = Counts::default();
         (0..plan.scenarios.len()).for_each(|scenario| sum.merge(of(scenario)));
         assert_eq!(format!("{sum:?}"), format!("{:?}", result.total.counts), "the parts are the whole");
-        for (scenario, told) in told.iter().enumerate() {
-            assert_eq!(format!("{told:?}"), format!("{:?}", of(scenario)), "intervals of {scenario}");
+        for (scenario, reported) in reported.iter().enumerate() {
+            assert_eq!(format!("{reported:?}"), format!("{:?}", of(scenario)), "intervals of {scenario}");
         }
         assert_eq!(result.total.all().of(Measure::Response).count(), result.total.counts.finished());
         // Each is as long as it is by itself: a rate has its own time.
-        assert_eq!(result.scenarios[2].asked_per_s.map(f64::round), Some(500.0));
-        assert_eq!(result.asked_per_s, None, "some loads are closed");
+        assert_eq!(result.scenarios[2].requested_per_s.map(f64::round), Some(500.0));
+        assert_eq!(result.requested_per_s, None, "some loads are closed");
         server.stop();
     }
 }

@@ -10,33 +10,33 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
-use driver::{Chosen, Kind};
-use engine::{RunError, RunOptions, RunResult, Running, StopHandle, Supplies, UsedUp};
+use driver::{DriverSelection, Kind};
+use engine::{DataSources, RunError, RunOptions, RunResult, Running, StopHandle, UsedUp};
 use feed::{AtEnd, Feed, Format, Pick, Share, Spec};
 use metrics::{Failure, SeriesId};
 use plan::{
-    Column, Expression, Flags, Ground, Making, Meaning, Memory, Names, Node, OnFailure, Pattern, Plan, Program,
+    Column, DynamicParts, Expression, Flags, Ground, Meaning, Memory, Names, Node, OnFailure, Pattern, Plan, Program,
     Rendering, Value,
 };
 
 /// What was asked for, with how often.
-type Asked = Arc<Mutex<BTreeMap<String, u64>>>;
+type Offered = Arc<Mutex<BTreeMap<String, u64>>>;
 
-fn serve() -> (SocketAddr, Asked) {
+fn serve() -> (SocketAddr, Offered) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let (address, asked) = (listener.local_addr().expect("an address"), Asked::default());
-    let all = asked.clone();
+    let (address, requested) = (listener.local_addr().expect("an address"), Offered::default());
+    let all = requested.clone();
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            let asked = all.clone();
-            std::thread::spawn(move || while_open(stream, &asked));
+            let requested = all.clone();
+            std::thread::spawn(move || while_open(stream, &requested));
         }
     });
-    (address, asked)
+    (address, requested)
 }
 
 /// Answers on one connection until it ends.
-fn while_open(stream: TcpStream, asked: &Asked) -> Option<()> {
+fn while_open(stream: TcpStream, requested: &Offered) -> Option<()> {
     let mut input = BufReader::new(stream.try_clone().ok()?);
     let mut output = stream;
     let mut line = String::new();
@@ -50,7 +50,7 @@ fn while_open(stream: TcpStream, asked: &Asked) -> Option<()> {
             line.clear();
             input.read_line(&mut line).ok()?;
         }
-        *asked.lock().expect("no panic").entry(path).or_default() += 1;
+        *requested.lock().expect("no panic").entry(path).or_default() += 1;
         output.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").ok()?;
     }
 }
@@ -115,7 +115,7 @@ fn plan(address: SocketAddr, path: &str, expressions: &[&str], load: Flags) -> P
     let scenario = &mut plan.scenarios[0];
     let pattern = Pattern::parse(path, Ground::Url).expect("a pattern");
     let path = Rendering::new(&pattern, &mut Known(expressions)).expect("known names");
-    scenario.steps[0].making = Some(Arc::new(Making { path: Some(path), ..Making::default() }));
+    scenario.steps[0].making = Some(Arc::new(DynamicParts { path: Some(path), ..DynamicParts::default() }));
     let names = vec![("number".to_owned(), Meaning::Variable(0)), ("rows.id".to_owned(), Meaning::Column(0))];
     let expression = |text: &&str| Expression { text: (*text).to_owned(), names: names.clone() };
     scenario.memory = Memory {
@@ -129,31 +129,31 @@ fn plan(address: SocketAddr, path: &str, expressions: &[&str], load: Flags) -> P
     plan
 }
 
-fn start(plan: Plan, supplies: Supplies, kind: Kind, threads: usize) -> Result<Running, RunError> {
+fn start(plan: Plan, supplies: DataSources, kind: Kind, threads: usize) -> Result<Running, RunError> {
     let options = RunOptions {
         address: plan.scenarios[0].target().place().parse().expect("an address"),
         tls: None,
         others: Vec::new(),
         threads,
         pins_threads: false,
-        driver: Chosen { kind, was_asked: true, refusal: None },
-        lookout: engine::Lookout::default(),
+        driver: DriverSelection { kind, was_requested: true, refusal: None },
+        log_config: engine::RequestLogConfig::default(),
         supplies,
         team: None,
     };
     Running::start(Arc::new(plan), options, &StopHandle::default())
 }
 
-fn run(plan: Plan, supplies: Supplies, kind: Kind, threads: usize) -> RunResult {
+fn run(plan: Plan, supplies: DataSources, kind: Kind, threads: usize) -> RunResult {
     start(plan, supplies, kind, threads).expect("a run").finish().expect("a result")
 }
 
-fn with_rows(feed: Feed) -> Supplies {
-    Supplies { feeds: Arc::new([feed]), interpreters: Some(Arc::new(script::JavaScript)) }
+fn with_rows(feed: Feed) -> DataSources {
+    DataSources { feeds: Arc::new([feed]), interpreters: Some(Arc::new(script::JavaScript)) }
 }
 
-fn scripted() -> Supplies {
-    Supplies { feeds: Arc::new([]), interpreters: Some(Arc::new(script::JavaScript)) }
+fn scripted() -> DataSources {
+    DataSources { feeds: Arc::new([]), interpreters: Some(Arc::new(script::JavaScript)) }
 }
 
 fn closed(users: u64) -> Flags {
@@ -193,7 +193,7 @@ fn rows_that_are_read_ahead_go_to_one_iteration_each() {
         (Kind::Uring, closed(50), Pick::Random, 7),
         (Kind::Poll, open(20_000, None), Pick::Next, 7),
     ] {
-        let (address, asked) = serve();
+        let (address, requested) = serve();
         let feed = file.feed(pick, Share::Unique, AtEnd::Stop);
         assert!(!feed.is_held());
         let result = run(plan(address, "/${rows.id}", &[], load), with_rows(feed), kind, threads);
@@ -205,29 +205,29 @@ fn rows_that_are_read_ahead_go_to_one_iteration_each() {
             result.total.failures_of(SeriesId::step(0)).collect::<Vec<_>>(),
             reasons(&result)
         );
-        let asked = asked.lock().expect("no panic");
-        assert_eq!((asked.len() as u64, asked.values().max()), (ROWS, Some(&1)), "{kind:?} {pick:?}");
+        let requested = requested.lock().expect("no panic");
+        assert_eq!((requested.len() as u64, requested.values().max()), (ROWS, Some(&1)), "{kind:?} {pick:?}");
         assert_eq!(result.used_up, [UsedUp { file: file.0.clone(), rows: ROWS, is_again: false }]);
     }
 }
 
 /// Rows that nobody may use twice are told when they are.
 #[test]
-fn rows_that_begin_again_are_told() {
+fn rows_that_begin_again_are_reported() {
     let file = File::new("again", &format!("id\n{}", (0..50).map(|row| format!("{row}\n")).collect::<String>()));
-    for (share, iterations, is_told) in
+    for (share, iterations, is_reported) in
         [(Share::Unique, 50, false), (Share::Unique, 51, true), (Share::Split, 120, false)]
     {
-        let (address, asked) = serve();
+        let (address, requested) = serve();
         let feed = file.feed(Pick::Next, share, AtEnd::Again);
         let load = open(1_000, Some(iterations));
         let result = run(plan(address, "/${rows.id}", &[], load), with_rows(feed), Kind::Poll, 3);
         assert_eq!(result.total.counts.succeeded(), iterations, "{share:?}");
-        let asked = asked.lock().expect("no panic");
-        let (least, most) = (asked.values().min().copied(), asked.values().max().copied());
+        let requested = requested.lock().expect("no panic");
+        let (least, most) = (requested.values().min().copied(), requested.values().max().copied());
         assert_eq!((least, most), (Some(iterations / 50), Some(iterations.div_ceil(50))), "{share:?}");
-        let told = vec![UsedUp { file: file.0.clone(), rows: 50, is_again: true }];
-        assert_eq!(result.used_up, if is_told { told } else { vec![] }, "{share:?}");
+        let reported = vec![UsedUp { file: file.0.clone(), rows: 50, is_again: true }];
+        assert_eq!(result.used_up, if is_reported { reported } else { vec![] }, "{share:?}");
     }
 }
 
@@ -237,10 +237,10 @@ fn a_file_that_changes_fails_whoever_reads_on() {
     let file = large("changes", 2_000);
     let feed = file.feed(Pick::Next, Share::Split, AtEnd::Again);
     std::fs::write(&file.0, "id,pad\n1,2\n").expect("it is ours");
-    let (address, asked) = serve();
+    let (address, requested) = serve();
     let result = run(plan(address, "/${rows.id}", &[], counted(4, 100)), with_rows(feed), Kind::Poll, 2);
     assert_eq!(result.total.failures_of(SeriesId::step(0)).collect::<Vec<_>>(), [(Failure::NotFilled, 100)]);
-    assert_eq!(asked.lock().expect("no panic").len(), 0);
+    assert_eq!(requested.lock().expect("no panic").len(), 0);
     let (reasons, name) = (reasons(&result), file.0.display().to_string());
     assert!(reasons.iter().any(|reason| reason.contains(&name)), "{reasons:?}");
 }
@@ -250,14 +250,14 @@ fn a_file_that_changes_fails_whoever_reads_on() {
 fn requests_are_made_of_expressions() {
     let file = File::new("expressions", "id\n7\n");
     for kind in [Kind::Poll, Kind::Uring] {
-        let (address, asked) = serve();
+        let (address, requested) = serve();
         let all = ["number + 2", "rows.id.repeat(2)", "new Date().getUTCFullYear() > 2000", "Date.now()"];
         let path = format!("/{}", all.map(|text| format!("${{{text}}}")).join("/"));
         let supplies = with_rows(file.feed(Pick::Next, Share::Split, AtEnd::Again));
         let result = run(plan(address, &path, &all, counted(3, 200)), supplies, kind, 2);
         assert_eq!(result.total.counts.succeeded(), 200, "{:?}", reasons(&result));
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("after 1970");
-        for path in asked.lock().expect("no panic").keys() {
+        for path in requested.lock().expect("no panic").keys() {
             let parts: Vec<&str> = path.split('/').collect();
             assert_eq!(parts[1..4], ["42", "77", "true"], "{path}");
             let said = Duration::from_millis(parts[4].parse().expect("milliseconds"));
@@ -271,11 +271,11 @@ fn requests_are_made_of_expressions() {
 fn chance_in_expressions_is_that_of_the_iteration() {
     let all = ["Math.floor(Math.random() * 1e9)"];
     let drawn = |threads| {
-        let (address, asked) = serve();
+        let (address, requested) = serve();
         let path = format!("/${{{}}}", all[0]);
         let result = run(plan(address, &path, &all, open(2_000, Some(1_000))), scripted(), Kind::Poll, threads);
         assert_eq!(result.total.counts.succeeded(), 1_000, "{:?}", reasons(&result));
-        std::mem::take(&mut *asked.lock().expect("no panic"))
+        std::mem::take(&mut *requested.lock().expect("no panic"))
     };
     let (one, seven) = (drawn(1), drawn(7));
     assert_eq!(one, seven);
@@ -287,12 +287,12 @@ fn chance_in_expressions_is_that_of_the_iteration() {
 fn each_request_draws_anew() {
     for (load, is_open) in [(counted(5, 1_000), false), (open(2_000, Some(1_000)), true)] {
         let drawn = |threads| {
-            let (address, asked) = serve();
+            let (address, requested) = serve();
             let mut plan = plan(address, "/${random(1,1000000000)}", &[], load.clone());
             plan.scenarios[0].memory = Memory::default();
-            let result = run(plan, Supplies::default(), Kind::Poll, threads);
+            let result = run(plan, DataSources::default(), Kind::Poll, threads);
             assert_eq!(result.total.counts.succeeded(), 1_000, "{:?}", reasons(&result));
-            std::mem::take(&mut *asked.lock().expect("no panic"))
+            std::mem::take(&mut *requested.lock().expect("no panic"))
         };
         let (one, seven) = (drawn(1), drawn(5));
         assert!(one.len() > 990 && seven.len() > 990, "{} {}", one.len(), seven.len());
@@ -309,10 +309,10 @@ fn expressions_that_cannot_go_on_fail_their_step() {
         ("rows.id.length", "rows.id.length: rows.id: there is no row"),
         ("'x'.repeat(1e9)", "'x'.repeat(1e9): it "),
     ] {
-        let (address, asked) = serve();
+        let (address, requested) = serve();
         let result = run(plan(address, &format!("/${{{text}}}"), &[text], counted(2, 4)), scripted(), Kind::Poll, 2);
         let failures: Vec<_> = result.total.failures_of(SeriesId::step(0)).collect();
-        assert_eq!((failures, asked.lock().expect("no panic").len()), (vec![(Failure::NotFilled, 4)], 0), "{text}");
+        assert_eq!((failures, requested.lock().expect("no panic").len()), (vec![(Failure::NotFilled, 4)], 0), "{text}");
         let reasons = reasons(&result);
         assert!(reasons.iter().all(|said| said.starts_with(reason)) && !reasons.is_empty(), "{text} {reasons:?}");
     }
@@ -326,6 +326,6 @@ fn what_is_no_expression_begins_no_run() {
     };
     let refusal = refused("1 +", scripted()).expect("no expression");
     assert!(refusal.starts_with("an expression cannot be used: 1 +: it is not a JavaScript expression"), "{refusal}");
-    let refusal = refused("1", Supplies::default()).expect("no interpreter");
+    let refusal = refused("1", DataSources::default()).expect("no interpreter");
     assert!(refusal.contains("--features script"), "{refusal}");
 }

@@ -13,13 +13,13 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use claims::wait_for;
-use driver::{Chosen, Kind};
-use engine::{RunOptions, RunResult, Running, StopHandle, Supplies};
+use driver::{DriverSelection, Kind};
+use engine::{DataSources, RunOptions, RunResult, Running, StopHandle};
 use metrics::{Class, Failure, Measure, SeriesId};
 use plan::{Flags, Node, OnFailure, Plan, Program, Transaction};
 use target::{ServeOptions, Server};
 use wire::websocket::{
-    Heard, Kind as MessageKind, Role, Scratch, Session, Terms, push_message, read_request, render_answer,
+    Kind as MessageKind, Role, Scratch, Session, SessionEvent, Terms, push_message, read_request, render_response,
 };
 
 /// Between what nobody waits for and what somebody does: an answer is never earlier.
@@ -37,46 +37,47 @@ struct Seen {
 fn serve() -> (SocketAddr, Receiver<Seen>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");
-    let (tell, told) = channel();
+    let (tell, reported) = channel();
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             let tell = tell.clone();
             std::thread::spawn(move || converse(stream, &tell));
         }
     });
-    (address, told)
+    (address, reported)
 }
 
 fn converse(mut stream: TcpStream, tell: &Sender<Seen>) {
     let (mut input, mut chunk) = (Vec::new(), [0; 4096]);
-    let asked = loop {
+    let requested = loop {
         match stream.read(&mut chunk) {
             Ok(count) if count > 0 => input.extend_from_slice(&chunk[..count]),
             _ => return,
         }
-        if let Some(asked) = read_request(&input).expect("a good handshake") {
-            break asked;
+        if let Some(requested) = read_request(&input).expect("a good handshake") {
+            break requested;
         }
     };
     let mut out = Vec::new();
-    render_answer(&asked.key, None, None, &mut out);
-    let mut input = input.split_off(asked.length);
+    render_response(&requested.key, None, None, &mut out);
+    let mut input = input.split_off(requested.length);
     let terms = Terms { role: Role::Server, deflate: None, message_bytes_max: 1 << 20, kept_bytes_max: 1 << 20 };
     let (mut session, mut scratch) = (Session::new(terms), Scratch::default());
     let mut seen = Seen { messages: 0, in_order: false };
     loop {
         let mut from = 0;
         while !seen.in_order {
-            let (taken, heard) = session.handle(&mut input[from..], &mut scratch, None, &mut out).expect("good frames");
+            let (taken, received) =
+                session.handle(&mut input[from..], &mut scratch, None, &mut out).expect("good frames");
             from += taken;
-            match heard {
-                Heard::Message { bytes, .. } => {
+            match received {
+                SessionEvent::Message { bytes, .. } => {
                     seen.messages += 1;
                     let text = String::from_utf8_lossy(bytes).into_owned();
-                    answer(&text, &mut stream, &mut out);
+                    response(&text, &mut stream, &mut out);
                 }
-                Heard::Close { .. } => seen.in_order = true,
-                Heard::NeedMore => break,
+                SessionEvent::Close { .. } => seen.in_order = true,
+                SessionEvent::NeedMore => break,
                 _ => {}
             }
         }
@@ -94,7 +95,7 @@ fn converse(mut stream: TcpStream, tell: &Sender<Seen>) {
     let _ = tell.send(seen);
 }
 
-fn answer(text: &str, stream: &mut TcpStream, out: &mut Vec<u8>) {
+fn response(text: &str, stream: &mut TcpStream, out: &mut Vec<u8>) {
     let count = text.split(' ').nth(1).and_then(|word| word.parse().ok()).unwrap_or(0);
     for _ in 0..count {
         push_message(MessageKind::Text, false, None, b"noise", out);
@@ -146,9 +147,9 @@ fn run(plan: Plan, kind: Kind, threads: usize) -> RunResult {
         others: addresses[1..].iter().map(|address| (*address, None)).collect(),
         threads,
         pins_threads: false,
-        driver: Chosen { kind, was_asked: true, refusal: None },
-        lookout: engine::Lookout::default(),
-        supplies: Supplies::default(),
+        driver: DriverSelection { kind, was_requested: true, refusal: None },
+        log_config: engine::RequestLogConfig::default(),
+        supplies: DataSources::default(),
         team: None,
     };
     Running::start(Arc::new(plan), options, &StopHandle::default()).expect("a run").finish().expect("a result")
@@ -163,10 +164,10 @@ fn talk(nodes: Vec<Node>) -> Node {
 }
 
 /// So many conversations as they ended, in any order.
-fn ended(told: &Receiver<Seen>, count: usize) -> Vec<Seen> {
+fn ended(reported: &Receiver<Seen>, count: usize) -> Vec<Seen> {
     let mut seen = Vec::new();
     wait_for("the end of all conversations", || {
-        seen.extend(told.try_iter());
+        seen.extend(reported.try_iter());
         seen.len() >= count
     });
     seen.sort();
@@ -196,18 +197,18 @@ fn a_talk_has_a_connection_of_its_own(kind: Kind) {
         // And without any, one for each user.
         (1, 3, vec![ask(0)], 3, 20),
     ] {
-        let (address, told) = serve();
+        let (address, reported) = serve();
         let result = run(plan(flags(address, "ask 0", users, 60), nodes.clone()), kind, threads);
         let counts = &result.total.counts;
-        let answers = conversations as u64 * messages;
-        assert_eq!((counts.succeeded(), counts.failed()), (answers, 0), "{nodes:?}");
+        let responses = conversations as u64 * messages;
+        assert_eq!((counts.succeeded(), counts.failed()), (responses, 0), "{nodes:?}");
         assert_eq!(counts.connections_established(), conversations as u64, "{nodes:?}");
         if users == 3 && messages == 20 {
-            let all: Vec<_> = ended(&told, conversations);
+            let all: Vec<_> = ended(&reported, conversations);
             assert_eq!(all.iter().map(|seen| seen.messages).sum::<u64>(), 60);
             continue;
         }
-        assert_eq!(ended(&told, conversations), all_of(messages, conversations), "{nodes:?}");
+        assert_eq!(ended(&reported, conversations), all_of(messages, conversations), "{nodes:?}");
     }
 }
 
@@ -216,27 +217,27 @@ fn a_talk_that_fails_ends_in_order(kind: Kind) {
     for (on_failure, messages, failed) in
         [(OnFailure::Next, 1, 60), (OnFailure::Retry(2), 3, 180), (OnFailure::GoOn, 2, 120)]
     {
-        let (address, told) = serve();
+        let (address, reported) = serve();
         let expect_body = vec!["something else".to_owned()];
         let node = Node::Ask { step: 0, on_failure };
         let nodes = vec![talk(vec![node.clone(), node])];
         let result = run(plan(Flags { expect_body, ..flags(address, "ask 0", 3, 60) }, nodes), kind, 2);
         let counts = &result.total.counts;
         assert_eq!((counts.failed(), counts.connections_established()), (failed, 60), "{on_failure:?}");
-        assert_eq!(ended(&told, 60), all_of(messages, 60), "{on_failure:?}");
+        assert_eq!(ended(&reported, 60), all_of(messages, 60), "{on_failure:?}");
     }
 }
 
 /// At a rate users are carriers: each iteration has its own conversation all the same.
 fn a_talk_at_a_rate(kind: Kind) {
-    let (address, told) = serve();
+    let (address, reported) = serve();
     let rated =
         Flags { rate: Some("200".to_owned()), max_lateness: Some("1h".to_owned()), ..flags(address, "ask 0", 5, 100) };
     let result = run(plan(rated, vec![talk(vec![ask(0), ask(0)])]), kind, 2);
     let opened = result.total.counts.connections_established();
     assert_eq!(result.total.counts.succeeded(), 200);
     // All five open one beforehand, and some of them may have nothing to do.
-    let mut all = ended(&told, opened as usize);
+    let mut all = ended(&reported, opened as usize);
     all.retain(|seen| seen.messages > 0);
     assert_eq!(all, all_of(2, 100));
     assert!((100..105).contains(&opened), "{opened}");
@@ -246,13 +247,13 @@ fn a_talk_at_a_rate(kind: Kind) {
 fn a_talk_beside_requests(kind: Kind) {
     let server = Server::start(&ServeOptions::plain("127.0.0.1:0".parse().expect("an address"), 1, kind));
     let server = server.expect("a server");
-    let (address, told) = serve();
+    let (address, reported) = serve();
     let nodes = vec![ask(1), talk(vec![ask(0), ask(0)]), ask(1)];
     let web = Flags { url: Some(format!("http://{}/", server.address())), ..Flags::default() };
     let result = run(with(plan(flags(address, "ask 0", 3, 60), nodes), web), kind, 1);
     assert_eq!([0, 1].map(|step| result.total.count_of(SeriesId::step(step), Class::Succeeded)), [120, 120]);
     assert_eq!(result.total.counts.connections_established(), 60 + 3);
-    assert_eq!(ended(&told, 60), all_of(2, 60));
+    assert_eq!(ended(&reported, 60), all_of(2, 60));
     server.stop();
 }
 
@@ -263,20 +264,24 @@ fn awaiting(flags: Flags, awaits: bool) -> Plan {
 }
 
 /// Messages that are not the one are counted and passed over.
-fn what_is_awaited_is_the_answer(kind: Kind) {
+fn what_is_awaited_is_the_response(kind: Kind) {
     for (message, noise) in [("ask 0", 0), ("ask 1", 1), ("ask 5", 5), ("ask 300", 300), ("ask 2 slow", 2)] {
         for awaits in [true, false] {
-            let (address, _told) = serve();
+            let (address, _reported) = serve();
             let expect_body = vec!["answer".to_owned()];
             let users = Flags { expect_body, ..flags(address, message, 2, 30) };
             let result = run(awaiting(users, awaits), kind, 1);
-            let (counts, told) = (&result.total.counts, format!("{message}, {awaits}"));
+            let (counts, reported) = (&result.total.counts, format!("{message}, {awaits}"));
             if !awaits {
-                assert!(noise == 0 || counts.failed() > 0, "{told}");
+                assert!(noise == 0 || counts.failed() > 0, "{reported}");
                 continue;
             }
-            assert_eq!((counts.succeeded(), counts.failed()), (30, 0), "{told}");
-            assert_eq!((counts.messages_received(), counts.unasked()), (30 * (noise + 1), 0), "{told}");
+            assert_eq!((counts.succeeded(), counts.failed()), (30, 0), "{reported}");
+            assert_eq!(
+                (counts.messages_received(), counts.unsolicited_messages()),
+                (30 * (noise + 1), 0),
+                "{reported}"
+            );
             if message.contains("slow") {
                 let timings = result.total.class(Class::Succeeded);
                 let least = [Measure::FirstByte, Measure::Service].map(|measure| timings.of(measure).min());
@@ -289,7 +294,7 @@ fn what_is_awaited_is_the_answer(kind: Kind) {
 
 /// It never comes: the time of the exchange ends the waiting. `simulated` has when.
 fn what_never_comes_is_a_timeout(kind: Kind) {
-    let (address, _told) = serve();
+    let (address, _reported) = serve();
     let (expect_body, timeout) = (vec!["answer".to_owned()], Some("200ms".to_owned()));
     let users = Flags { expect_body, timeout, ..flags(address, "ask 3 never", 2, 6) };
     let result = run(awaiting(users, true), kind, 1);
@@ -340,7 +345,7 @@ on_each_driver! {
     a_talk_that_fails_ends_in_order
     a_talk_at_a_rate
     a_talk_beside_requests
-    what_is_awaited_is_the_answer
+    what_is_awaited_is_the_response
     what_never_comes_is_a_timeout
     what_is_awaited_on_a_plain_connection
 }

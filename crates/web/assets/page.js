@@ -261,7 +261,7 @@ function showTiles() {
 
 function asked() {
   const rates = run.scenarios.filter((one) => one.kind === "rate");
-  if (run.report) return run.report.asked_per_s ? `/ ${rate(run.report.asked_per_s)}` : "";
+  if (run.report) return run.report.requested_per_s ? `/ ${rate(run.report.requested_per_s)}` : "";
   return rates.length ? `/ ${rate(rates.reduce((all, one) => all + (one.is_paused ? 0 : one.now), 0))}` : "";
 }
 
@@ -410,7 +410,7 @@ function urlForm() {
     add("--threshold", "threshold");
     value("headers").split("\n").map((line) => line.trim()).filter(Boolean).forEach((line) => made.push(`--header=${line}`));
     if (fields.body.value) made.push(`--data=${fields.body.value}`);
-    value("consent").split(/[\s,，]+/).filter(Boolean).forEach((host) => made.push(`--i-may-load=${host}`));
+    value("consent").split(/[\s,，]+/).filter(Boolean).forEach((host) => made.push(`--allow-host=${host}`));
     start([...made, value("url")]).catch(failed);
   });
   return form;

@@ -56,8 +56,8 @@ function table(title, heads, rows, texts = 1) {
 // With what was given up, each as long as it had waited, where there is such a thing. What stalls of the generator made longer is
 // marked.
 function shown(times, key, words) {
-  const given_up = times?.with_given_up;
-  const whole = given_up && given_up[key] !== undefined ? given_up : times;
+  const incomplete = times?.with_incomplete;
+  const whole = incomplete && incomplete[key] !== undefined ? incomplete : times;
   const name = key.replace(/_ns$/, "");
   const mark = whole?.spoiled?.includes(name) ? "!" : "";
   return (whole?.at_least?.includes(name) ? words.at_least : "") + time(whole?.[key]) + mark;
@@ -102,8 +102,8 @@ export function tables(run, words, language) {
       clock(one.at_s), time(one.response_ns)]);
     made.push(table(words.slowest, [words.step, words.trace, words.status, words.at, words.p99.replace("p99 ", "")], rows, 2));
   }
-  if (source.workers?.each?.length) {
-    const each = source.workers.each;
+  if (source.workers?.list?.length) {
+    const each = source.workers.list;
     const rows = each.map((one) => [one.name, `${(one.share * 100).toFixed(1)} %`, count(one.started), count(one.failed),
       one.losses ? words.was_lost : ""]);
     const rest = (source.workers.count || each.length) - each.length;

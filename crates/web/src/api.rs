@@ -14,11 +14,11 @@ use axum::routing::{get, post};
 use report::Language;
 use serde_json::{Value, json};
 
+use crate::auth;
 use crate::error::{Fault, as_json};
-use crate::guard;
 use crate::hub::{Hub, Ordered};
-use crate::orders::{Answer, Order};
 use crate::run::Run;
+use crate::run_requests::{Order, Reply};
 
 /// How often a stream on which nothing happens says that it is there.
 const BEAT: Duration = Duration::from_secs(10);
@@ -71,19 +71,19 @@ pub(crate) fn router(hub: &Hub, token: Arc<str>) -> Router {
         })
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
         .with_state(hub.clone())
-        .layer(from_fn_with_state(token, guard::look))
+        .layer(from_fn_with_state(token, auth::look))
 }
 
-type Asked = Query<std::collections::HashMap<String, String>>;
+type RequestParts = Query<std::collections::HashMap<String, String>>;
 
-fn language_of(asked: &Asked) -> Language {
-    if asked.get("lang").is_some_and(|lang| lang.starts_with("zh")) { Language::Zh } else { Language::En }
+fn language_of(requested: &RequestParts) -> Language {
+    if requested.get("lang").is_some_and(|lang| lang.starts_with("zh")) { Language::Zh } else { Language::En }
 }
 
 /// What a body says; an empty one says nothing.
-struct Said(Value);
+struct BodyRead(Value);
 
-impl<S: Send + Sync> FromRequest<S> for Said {
+impl<S: Send + Sync> FromRequest<S> for BodyRead {
     type Rejection = Fault;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Fault> {
@@ -98,7 +98,7 @@ impl<S: Send + Sync> FromRequest<S> for Said {
             return Ok(Self(json!({})));
         }
         let no_json =
-            |error| Fault::wrong(&format!("this is no JSON: {error}"), &format!("请求不是有效的 JSON：{error}"));
+            |error| Fault::wrong(&format!("this is no JSON: {error}"), &format!("请求体不是有效的 JSON：{error}"));
         serde_json::from_slice(&body).map(Self).map_err(no_json)
     }
 }
@@ -113,9 +113,9 @@ async fn search(State(hub): State<Hub>) -> Response {
 }
 
 /// The same as a part of a page; nothing of nothing.
-async fn search_part(State(hub): State<Hub>, asked: Asked) -> Response {
+async fn search_part(State(hub): State<Hub>, requested: RequestParts) -> Response {
     let whole = hub.lock().whole.clone();
-    let part = if whole.is_null() { String::new() } else { report::part_of_page(&whole, language_of(&asked)) };
+    let part = if whole.is_null() { String::new() } else { report::part_of_page(&whole, language_of(&requested)) };
     ([(header::CONTENT_TYPE, HTML)], part).into_response()
 }
 
@@ -136,20 +136,20 @@ fn of_run(hub: &Hub, of: impl FnOnce(&Run) -> Result<Response, Fault>) -> Respon
     found.unwrap_or_else(IntoResponse::into_response)
 }
 
-async fn charts(State(hub): State<Hub>, asked: Asked) -> Response {
-    of_run(&hub, |run| Ok(as_json(&run.charts(language_of(&asked)))))
+async fn charts(State(hub): State<Hub>, requested: RequestParts) -> Response {
+    of_run(&hub, |run| Ok(as_json(&run.charts(language_of(&requested)))))
 }
 
-async fn change(State(hub): State<Hub>, Said(body): Said) -> Result<Response, Fault> {
-    hub.change(body).map(|answer| as_json(&answer))
+async fn change(State(hub): State<Hub>, BodyRead(body): BodyRead) -> Result<Response, Fault> {
+    hub.change(body).map(|response| as_json(&response))
 }
 
-async fn stop(State(hub): State<Hub>, Said(body): Said) -> Result<Response, Fault> {
+async fn stop(State(hub): State<Hub>, BodyRead(body): BodyRead) -> Result<Response, Fault> {
     let state = hub.stop(body["at_once"] == true)?;
     Ok(as_json(&json!({"state": state})))
 }
 
-async fn mark(State(hub): State<Hub>, Said(body): Said) -> Result<Response, Fault> {
+async fn mark(State(hub): State<Hub>, BodyRead(body): BodyRead) -> Result<Response, Fault> {
     let text: String =
         body["text"].as_str().unwrap_or_default().trim().chars().filter(|one| !one.is_control()).collect();
     if text.is_empty() || text.chars().count() > MARK_CHARS_MAX {
@@ -183,10 +183,10 @@ async fn report_json(State(hub): State<Hub>) -> Response {
     of_run(&hub, |run| Ok(as_json(report_of(run)?.0)))
 }
 
-async fn report_html(State(hub): State<Hub>, asked: Asked) -> Response {
+async fn report_html(State(hub): State<Hub>, requested: RequestParts) -> Response {
     of_run(&hub, |run| {
         let (report, charts) = report_of(run)?;
-        let page = report::html_report(report, charts, language_of(&asked));
+        let page = report::html_report(report, charts, language_of(&requested));
         // It is kept, not shown from here.
         let headers = [(header::CONTENT_TYPE, HTML), (header::CONTENT_DISPOSITION, "attachment; filename=report.html")];
         Ok((headers, page).into_response())
@@ -211,8 +211,8 @@ async fn failures(State(hub): State<Hub>) -> Response {
 
 async fn start(
     State(hub): State<Hub>,
-    ConnectInfo(who): ConnectInfo<guard::Who>,
-    Said(body): Said,
+    ConnectInfo(who): ConnectInfo<auth::Who>,
+    BodyRead(body): BodyRead,
 ) -> Result<Response, Fault> {
     let Some(orders) = hub.offer().orders.clone() else {
         let (text, zh) = (
@@ -235,7 +235,7 @@ async fn start(
         let mut state = hub.lock();
         if state.order != Ordered::None {
             let (text, zh) = match state.going() {
-                Ok(_) => ("a run goes on; stop it first", "已有压测在运行；请先停止"),
+                Ok(_) => ("a run goes on; stop it first", "已有压测正在进行；请先停止"),
                 Err(_) => ("a run begins or ends just now; try again when it has", "压测正在启动或收尾；请稍后再试"),
             };
             return Err(Fault::new(StatusCode::CONFLICT, "runs_already", text, zh));
@@ -246,7 +246,7 @@ async fn start(
     who.serve();
     let (sender, receiver) = tokio::sync::oneshot::channel();
     let language = if body["lang"] == "zh" { Language::Zh } else { Language::En };
-    if orders.send(Order { words, language, answer: Answer::new(sender) }).is_err() {
+    if orders.send(Order { words, language, response: Reply::new(sender) }).is_err() {
         hub.done("");
     }
     match receiver.await {

@@ -37,7 +37,7 @@ impl Fault {
             StatusCode::CONFLICT,
             "part_of_a_whole",
             "this run is a part of a search or a sweep, which decides its load; it can be stopped",
-            "本次运行属于一次搜索或扫描，负载由其决定；可以停止",
+            "这次压测属于一次搜索或扫描，负载由后者决定；可以停止",
         )
     }
 
@@ -47,7 +47,7 @@ impl Fault {
             StatusCode::CONFLICT,
             "nothing_runs",
             "nothing runs here; start a load first",
-            "当前没有压测在运行；请先启动",
+            "当前没有正在进行的压测；请先启动",
         )
     }
 }

@@ -2,15 +2,15 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use figures::{HeldInterval, Interval, Judged, Standing};
+use figures::{HeldInterval, Interval, LiveTotals, ThresholdResult};
 use pacing::Nanos;
 use serde_json::{Value, json};
 
 use crate::Offer;
+use crate::commands::{Wanted, refusal};
 use crate::error::Fault;
 use crate::run::{Began, Run};
-use crate::steer::{Wanted, refusal};
-use crate::stream::{Events, Pages, Told};
+use crate::stream::{Events, PageEvent, Pages};
 
 /// The version of what programs read here.
 const VERSION: u32 = 1;
@@ -35,7 +35,7 @@ pub(crate) struct State {
     /// What the runs are a part of: a search or a sweep, as its report says.
     pub(crate) whole: Value,
     /// Somebody has ended a run here.
-    is_told_to_stop: bool,
+    is_reported_to_stop: bool,
     /// The last change of this run: what was asked, and what was said.
     pub(crate) last_change: Option<(Value, Value)>,
 }
@@ -94,7 +94,7 @@ impl Hub {
     }
 
     /// An interval of a load. `judged`: its thresholds so far.
-    pub fn interval(&self, interval: &Interval, standing: Standing, judged: &[Judged]) {
+    pub fn interval(&self, interval: &Interval, standing: LiveTotals, judged: &[ThresholdResult]) {
         let mut state = self.lock();
         let Some(run) = &mut state.run else { return };
         run.interval(interval, standing, judged);
@@ -157,7 +157,7 @@ impl Hub {
     /// One more page; `None` when there are too many.
     pub(crate) fn listen(&self) -> Option<Events> {
         let mut state = self.lock();
-        let first = Told::new("reload", &json!({}));
+        let first = PageEvent::new("reload", &json!({}));
         state.pages.add(first)
     }
 
@@ -172,8 +172,8 @@ impl Hub {
     /// What is asked for means nothing here, or the run is none that can be changed so.
     pub fn change(&self, body: Value) -> Result<Value, Fault> {
         let mut state = self.lock();
-        if let Some((_, answer)) = state.last_change.as_ref().filter(|(asked, _)| *asked == body) {
-            return Ok(answer.clone());
+        if let Some((_, response)) = state.last_change.as_ref().filter(|(requested, _)| *requested == body) {
+            return Ok(response.clone());
         }
         if !state.whole.is_null() {
             return Err(Fault::of_a_whole());
@@ -185,9 +185,9 @@ impl Hub {
             Err(fault) => return Err(behind(&body, run).unwrap_or(fault)),
         };
         let effective = changes.last().map_or(0.0, |change| change.effective_at.as_secs_f64());
-        let answer = json!({"revision": run.control.revision(), "effective_at_s": effective});
-        state.last_change = Some((body, answer.clone()));
-        Ok(answer)
+        let response = json!({"revision": run.control.revision(), "effective_at_s": effective});
+        state.last_change = Some((body, response.clone()));
+        Ok(response)
     }
 
     /// Ends the run, gently or at once. Gives the state that it has then.
@@ -198,7 +198,7 @@ impl Hub {
         let mut state = self.lock();
         if !state.whole.is_null() && state.run.as_ref().is_none_or(Run::is_over) {
             // Between two runs of a whole.
-            state.is_told_to_stop = true;
+            state.is_reported_to_stop = true;
             return Ok("stopping");
         }
         let run = state.going()?;
@@ -208,13 +208,13 @@ impl Hub {
             run.control.stop()
         }
         let now = run.state();
-        state.is_told_to_stop = true;
+        state.is_reported_to_stop = true;
         Ok(now)
     }
 
     /// Somebody has ended a run here: what it is a part of ends too.
-    pub fn is_told_to_stop(&self) -> bool {
-        self.lock().is_told_to_stop
+    pub fn is_reported_to_stop(&self) -> bool {
+        self.lock().is_reported_to_stop
     }
 
     /// Everything that stands at the top: what runs, and what can be done.
@@ -254,7 +254,7 @@ impl State {
 
     fn tell(&mut self, kind: &'static str, mut data: Value) {
         data["run"] = self.number.into();
-        self.pages.tell(&Told::new(kind, &data));
+        self.pages.tell(&PageEvent::new(kind, &data));
     }
 
     /// Tells what is new of the run, and `more`; nothing is made where nobody listens.

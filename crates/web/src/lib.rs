@@ -6,7 +6,7 @@
 //!
 //! - `run`: the picture of the run; a search or sweep around it arrives as its JSON report, and pages get it as
 //!   markup (`report::part_of_page`)
-//! - `guard` checks each request first: Host, Origin, token. `api` has the paths, `steer` turns requests into changes
+//! - `auth` checks each request first: Host, Origin, token. `api` has the paths, `commands` turns requests into changes
 //!   of the engine, `stream` has a bounded mailbox for each page; a page whose mailbox is full is told to read the
 //!   full state again.
 //! - The terminal screen (crate `screen`) draws the same picture; its keys do the same as the HTTP API. `onrush ctl`
@@ -20,12 +20,12 @@
 extern crate claims;
 
 mod api;
+mod auth;
+mod commands;
 mod error;
-mod guard;
 mod hub;
-mod orders;
 mod run;
-mod steer;
+mod run_requests;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -40,8 +40,8 @@ use listener::{Bounded, Bounds, WhenFull};
 
 pub use error::Fault;
 pub use hub::Hub;
-pub use orders::{Answer, Order};
 pub use run::Began;
+pub use run_requests::{Order, Reply};
 pub use token::{new_token, token_fault};
 
 /// A browser has up to six connections, and a page keeps one; those that nobody vouches for make room for others.
@@ -99,7 +99,7 @@ impl Site {
         let thread = std::thread::Builder::new().name("web".to_owned()).spawn(move || {
             runtime.block_on(async move {
                 let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
-                let service = router.into_make_service_with_connect_info::<guard::Who>();
+                let service = router.into_make_service_with_connect_info::<auth::Who>();
                 tokio::select! {
                     // It ends with the program only.
                     _ = axum::serve(Bounded::new(listener, bounds), service) => {}

@@ -4,9 +4,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use engine::Control;
-use figures::{Charts, HeldInterval, Interval, Judged, Standing};
+use figures::{Charts, HeldInterval, Interval, LiveTotals, ThresholdResult};
 use pacing::Nanos;
-use pacing::change::Course;
+use pacing::change::LoadProfile;
 use report::{Language, Moment};
 use serde_json::{Value, json};
 
@@ -50,7 +50,7 @@ pub(crate) struct Run {
     pub(crate) control: Control,
     charts: Option<Arc<Mutex<Charts>>>,
     began_unix: Duration,
-    standing: Option<Standing>,
+    standing: Option<LiveTotals>,
     now: Nanos,
     live: Value,
     met: Vec<Met>,
@@ -89,7 +89,7 @@ impl Run {
     }
 
     /// An interval of a load, which its charts know.
-    pub(crate) fn interval(&mut self, interval: &Interval, standing: Standing, judged: &[Judged]) {
+    pub(crate) fn interval(&mut self, interval: &Interval, standing: LiveTotals, judged: &[ThresholdResult]) {
         self.now = self.now.max(interval.to);
         let mut live = report::live_value(interval, &standing, judged);
         for failure in live["failures"].as_array_mut().into_iter().flatten() {
@@ -259,8 +259,8 @@ impl Run {
             let timeline = self.control.timeline(place);
             let at = self.control.next_instant();
             let (kind, now) = match timeline.course() {
-                Course::Rate(_) => ("rate", json!(timeline.rate_at(at))),
-                Course::Users(..) => ("users", json!(timeline.users_at(at))),
+                LoadProfile::Rate(_) => ("rate", json!(timeline.rate_at(at))),
+                LoadProfile::Users(..) => ("users", json!(timeline.users_at(at))),
             };
             let end_s = timeline.end().map(|end| end.as_secs_f64());
             json!({"name": name, "kind": kind, "now": now, "is_paused": timeline.is_paused(), "end_s": end_s})
@@ -301,7 +301,7 @@ fn summary(report: &Value) -> Value {
         "requests",
         "requests_per_s",
         "achieved_per_s",
-        "asked_per_s",
+        "requested_per_s",
         "wall_s",
         "bytes",
         "failures",

@@ -17,12 +17,12 @@ pub(crate) const PAGES_MAX: usize = 100;
 
 /// What pages are told, made once for all of them.
 #[derive(Clone, Debug)]
-pub(crate) struct Told {
+pub(crate) struct PageEvent {
     pub(crate) kind: &'static str,
     pub(crate) data: Arc<str>,
 }
 
-impl Told {
+impl PageEvent {
     pub(crate) fn new(kind: &'static str, data: &Value) -> Self {
         Self { kind, data: data.to_string().into() }
     }
@@ -31,7 +31,7 @@ impl Told {
 /// The way to one page.
 #[derive(Debug)]
 struct Page {
-    sender: Sender<Told>,
+    sender: Sender<PageEvent>,
     /// Something was left out since it took what there was.
     is_behind: bool,
 }
@@ -42,7 +42,7 @@ pub(crate) struct Pages(Vec<Page>);
 
 impl Pages {
     /// One more; `None` when there are too many.
-    pub(crate) fn add(&mut self, first: Told) -> Option<Events> {
+    pub(crate) fn add(&mut self, first: PageEvent) -> Option<Events> {
         self.0.retain(|page| !page.sender.is_closed());
         if self.0.len() >= PAGES_MAX {
             return None;
@@ -56,13 +56,13 @@ impl Pages {
     }
 
     /// Tells all of them. One whose mailbox is full is told later that it missed something.
-    pub(crate) fn tell(&mut self, told: &Told) {
+    pub(crate) fn tell(&mut self, reported: &PageEvent) {
         self.0.retain_mut(|page| {
             if page.is_behind {
-                let all = Told { kind: "reload", data: "{}".into() };
+                let all = PageEvent { kind: "reload", data: "{}".into() };
                 page.is_behind = page.sender.try_send(all).is_err();
             }
-            if !page.is_behind && page.sender.try_send(told.clone()).is_err() {
+            if !page.is_behind && page.sender.try_send(reported.clone()).is_err() {
                 page.is_behind = true;
             }
             !page.sender.is_closed()
@@ -77,13 +77,14 @@ impl Pages {
 }
 
 /// What a page reads.
-pub(crate) struct Events(Receiver<Told>);
+pub(crate) struct Events(Receiver<PageEvent>);
 
 impl Stream for Events {
     type Item = Result<Event, Infallible>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let told = self.0.poll_recv(context);
-        told.map(|told| told.map(|told| Ok(Event::default().event(told.kind).data(&*told.data))))
+        let reported = self.0.poll_recv(context);
+        reported
+            .map(|reported| reported.map(|reported| Ok(Event::default().event(reported.kind).data(&*reported.data))))
     }
 }

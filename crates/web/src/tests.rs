@@ -30,8 +30,8 @@ fn a_run_may_take_its_time_to_begin() {
     let mut rest = Vec::new();
     // It may be reset.
     let _ = half.read_to_end(&mut rest);
-    order.answer.give(Ok(()));
-    let mut answer = String::new();
-    whole.read_to_string(&mut answer).expect("an answer");
-    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    order.response.give(Ok(()));
+    let mut response = String::new();
+    whole.read_to_string(&mut response).expect("an answer");
+    assert!(response.starts_with("HTTP/1.1 200"), "{response}");
 }

@@ -1,18 +1,18 @@
 //! gRPC over HTTP/2 (the protocol as github.com/grpc/grpc has it in `doc/PROTOCOL-HTTP2.md`): messages in the bytes of a body,
 //! statuses, deadlines, compression, and the messages of server reflection.
 
-mod answer;
 mod deadline;
 mod gzip;
 mod message;
 pub mod reflection;
+mod response;
 mod status;
 mod unzip;
 
-pub use answer::{Answer, Fault, Wrong};
 pub use deadline::parse_timeout;
 pub use gzip::{Unzipped, gunzip, gzip};
 pub use message::{Messages, PREFIX_BYTES, Piece, push_message};
+pub use response::{Fault, Response, Wrong};
 pub use status::{STATUS_COUNT, Status, percent_decode, percent_encode};
 pub use unzip::{Damaged, UNZIP_GROWTH_MAX, Unzip};
 

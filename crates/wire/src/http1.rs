@@ -1,7 +1,7 @@
 //! HTTP/1.1 (RFC 9112) as machines over bytes, for the client ([`Client`]) and for the server ([`Server`]).
 //!
 //! Call order, client: [`Client::start`] when the request goes out, [`Client::handle`] with each piece that arrives until
-//! it says [`Answer::End`] or fails, [`Client::handle_eof`] when the peer closes. Both machines give the same events
+//! it says [`Response::End`] or fails, [`Client::handle_eof`] when the peer closes. Both machines give the same events
 //! however the bytes were cut. Neither keeps more than an incomplete head.
 
 mod body;
@@ -11,7 +11,7 @@ mod server;
 mod write;
 
 pub use body::{BodyLength, dechunk};
-pub use client::{Answer, Client, Ending, HeadMemory};
+pub use client::{Client, Ending, HeadMemory, Response};
 pub use head::{RequestHead, ResponseHead, fields, unfold};
 pub use server::{Server, ServerEvent};
 pub use write::{ResponseStart, reason_phrase, render_request, write_response_head};

@@ -41,7 +41,7 @@ pub const CONNECTION_WINDOW: u32 = 1 << 30;
 /// Streams that a server lets its client have at a time.
 pub const SERVER_STREAMS_MAX: u32 = 1_000;
 /// Streams that a client has at a time until the server says how many there may be.
-const STREAMS_UNTIL_TOLD: u32 = 100;
+const STREAMS_UNTIL_REPORTED: u32 = 100;
 /// Streams that we gave up and whose last frames may still come.
 const CANCELLED_MAX: usize = 1_000;
 

@@ -20,11 +20,11 @@ extern crate claims;
 
 pub mod certificate;
 pub mod coding;
+pub mod connection;
 pub mod grpc;
 pub mod hpack;
 pub mod http1;
 pub mod http2;
-pub mod line;
 pub mod tcp;
 #[cfg(feature = "tls")]
 pub mod tls;

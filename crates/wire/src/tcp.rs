@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 /// The largest answer that a length prefix may announce.
-pub const ANSWER_BYTES_MAX: u64 = 1 << 30;
+pub const RESPONSE_BYTES_MAX: u64 = 1 << 30;
 /// The longest delimiter.
 pub const DELIMITER_BYTES_MAX: usize = 64;
 
@@ -55,7 +55,7 @@ impl Delimiter {
     }
 }
 
-/// A prefix announces more than [`ANSWER_BYTES_MAX`].
+/// A prefix announces more than [`RESPONSE_BYTES_MAX`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the length before an answer is larger than 1 GiB")]
 pub struct TooLarge;
@@ -143,7 +143,7 @@ impl Reader {
                 (self.taken, self.has_prefix) = (0, true);
             }
         }
-        if self.announced > ANSWER_BYTES_MAX {
+        if self.announced > RESPONSE_BYTES_MAX {
             return Err(TooLarge);
         }
         if self.announced == 0 {
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_end_where_they_should() {
+    fn responses_end_where_they_should() {
         assert_eq!(at_every_split(&Framing::Bytes(3), b"abcdefgh"), [3, 6]);
         assert_eq!(at_every_split(&until(b"\n"), b"one\ntwo\n\nthree"), [4, 8, 9]);
         assert_eq!(at_every_split(&until(b"aab"), b"aaabaabaaab"), [4, 7, 11]);

@@ -170,10 +170,10 @@ impl Session {
     /// What an error means at this point of the session.
     fn fault_of(&self, error: &rustls::Error) -> TlsFault {
         let is_refused = matches!(error, rustls::Error::AlertReceived(AlertDescription::HandshakeFailure));
-        let was_asked = || self.witness.as_ref().is_some_and(|witness| witness.was_asked());
+        let was_requested = || self.witness.as_ref().is_some_and(|witness| witness.was_requested());
         match error {
             // A server of TLS 1.2 has no other alert for a certificate that is missing (RFC 5246, 7.4.6).
-            _ if is_refused && self.is_handshaking() && was_asked() => TlsFault::ClientCertificate,
+            _ if is_refused && self.is_handshaking() && was_requested() => TlsFault::ClientCertificate,
             // A handshake that fails after the handshake is another one, which was demanded and which we refuse.
             _ if is_refused && !self.is_handshaking() && self.version() == "TLS 1.2" => TlsFault::Renegotiation,
             error => TlsFault::of(error),

@@ -16,11 +16,11 @@ pub use deflate::{Deflate, Deflater, WINDOW_BITS_MAX, WINDOW_BITS_MIN};
 pub use fault::Fault;
 pub use frame::{CONTROL_BYTES_MAX, Kind, Mask, Opcode, Role, push_close, push_frame, push_message};
 pub use handshake::{
-    Answer, Asked, HEAD_BYTES_MAX, HandshakeFault, Opening, accept_of, key_of, read_answer, read_request,
-    render_answer, render_request,
+    Accepted, HEAD_BYTES_MAX, HandshakeFault, Offered, Opening, accept_of, key_of, read_request, read_response,
+    render_request, render_response,
 };
 pub use machine::{Event, IDLE_FRAMES_MAX, Machine};
-pub use session::{Heard, Scratch, Session, Terms};
+pub use session::{Scratch, Session, SessionEvent, Terms};
 
 #[cfg(test)]
 mod tests;

@@ -137,9 +137,9 @@ fn manual(ask: Ask) -> Result<Vec<File>, Failure> {
         for called in all {
             let words: Vec<&str> = called.split(' ').filter(|word| !word.is_empty()).collect();
             let title = [&["onrush"], &words[..]].concat().join("-");
-            let mut asked = vec!["man", "--lang", language];
-            asked.extend((!called.is_empty()).then_some(called));
-            let bytes = ask(&asked)?;
+            let mut requested = vec!["man", "--lang", language];
+            requested.extend((!called.is_empty()).then_some(called));
+            let bytes = ask(&requested)?;
             pages.push(File::new(format!("{folder}/{title}.1"), bytes));
         }
     }

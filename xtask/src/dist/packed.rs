@@ -40,13 +40,14 @@ pub(super) fn lay_out(folder: &Path, files: &[File]) -> Result<(), Failure> {
         std::fs::write(&path, &file.bytes).map_err(|error| format!("{}: {error}", path.display()))?;
     }
     // What is made depends on no umask.
-    let told = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
+    let reported = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
     for file in files {
         let path = folder.join(&file.path);
         let mode = if file.is_program { 0o755 } else { 0o644 };
-        std::fs::set_permissions(&path, PermissionsExt::from_mode(mode)).map_err(|error| told(&path, error))?;
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(mode)).map_err(|error| reported(&path, error))?;
         for above in path.ancestors().skip(1).take_while(|above| above.starts_with(folder)) {
-            std::fs::set_permissions(above, PermissionsExt::from_mode(0o755)).map_err(|error| told(above, error))?;
+            std::fs::set_permissions(above, PermissionsExt::from_mode(0o755))
+                .map_err(|error| reported(above, error))?;
         }
     }
     Ok(())

@@ -157,7 +157,9 @@ fn link_in(line: &str) -> Option<&str> {
 /// Whether stalls of this machine made the result of a run unreliable.
 fn is_disturbed(report: &str) -> Result<bool, Failure> {
     let report: serde_json::Value = serde_json::from_str(report).map_err(|error| format!("the report: {error}"))?;
-    report["verdict"]["is_spoiled"].as_bool().ok_or_else(|| "the report does not say whether it is reliable".to_owned())
+    report["verdict"]["is_unreliable"]
+        .as_bool()
+        .ok_or_else(|| "the report does not say whether it is reliable".to_owned())
 }
 
 /// Shows an address in a browser, and keeps what it shows.

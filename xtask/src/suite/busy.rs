@@ -45,16 +45,16 @@ impl Drop for Spinners {
 /// Writes and syncs until all tests are over.
 pub(crate) fn write_and_sync(running: &Running) -> Result<(), Failure> {
     let path = programs::folder()?.join("busy.bin");
-    let told = |error: std::io::Error| format!("{}: {error}", path.display());
-    let (mut file, piece) = (std::fs::File::create(&path).map_err(told)?, vec![0x5a; 1 << 20]);
+    let reported = |error: std::io::Error| format!("{}: {error}", path.display());
+    let (mut file, piece) = (std::fs::File::create(&path).map_err(reported)?, vec![0x5a; 1 << 20]);
     while !running.is_over() {
-        file.rewind().map_err(told)?;
+        file.rewind().map_err(reported)?;
         for _ in 0..WRITTEN_BYTES / piece.len() {
-            file.write_all(&piece).map_err(told)?;
+            file.write_all(&piece).map_err(reported)?;
         }
-        file.sync_all().map_err(told)?;
+        file.sync_all().map_err(reported)?;
     }
-    std::fs::remove_file(&path).map_err(told)
+    std::fs::remove_file(&path).map_err(reported)
 }
 
 /// Stops all tests at drawn instants until they are over.

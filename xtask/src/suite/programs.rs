@@ -159,9 +159,10 @@ impl Program {
 /// A number that changes with the commit; 0 where there is none.
 pub(crate) fn commit_number() -> u64 {
     static NUMBER: LazyLock<u64> = LazyLock::new(|| {
-        let told = Command::new("git").args(["rev-parse", "HEAD"]).current_dir(root()).output();
-        let told = told.map(|told| String::from_utf8_lossy(&told.stdout).into_owned()).unwrap_or_default();
-        told.get(..8).and_then(|digits| u64::from_str_radix(digits, 16).ok()).unwrap_or_default()
+        let reported = Command::new("git").args(["rev-parse", "HEAD"]).current_dir(root()).output();
+        let reported =
+            reported.map(|reported| String::from_utf8_lossy(&reported.stdout).into_owned()).unwrap_or_default();
+        reported.get(..8).and_then(|digits| u64::from_str_radix(digits, 16).ok()).unwrap_or_default()
     });
     *NUMBER
 }

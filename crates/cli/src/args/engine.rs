@@ -20,7 +20,7 @@ pub(crate) struct EngineArgs {
     /// It takes over what somebody else leads.
     pub(crate) standby: bool,
     /// Where what is told on a bus is kept.
-    pub(crate) ring: Option<String>,
+    pub(crate) journal: Option<String>,
 }
 
 impl EngineArgs {
@@ -36,7 +36,7 @@ impl EngineArgs {
             on_worker_loss: given.text("on-worker-loss"),
             min_workers: given.text("min-workers"),
             standby: given.has("standby"),
-            ring: given.text("ring"),
+            journal: given.text("journal"),
         }
     }
 }

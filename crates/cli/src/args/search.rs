@@ -4,7 +4,7 @@ use super::{Given, KeepArgs, ViewArgs, WatchArgs};
 
 /// What searches and sweeps have in common.
 #[derive(Clone, Debug)]
-pub(crate) struct FrontArgs {
+pub(crate) struct WrapperArgs {
     /// The command line of the load.
     pub(crate) words: Vec<String>,
     pub(crate) keep: KeepArgs,
@@ -13,7 +13,7 @@ pub(crate) struct FrontArgs {
     pub(crate) stop_file: Option<String>,
 }
 
-impl FrontArgs {
+impl WrapperArgs {
     fn of(given: &Given) -> Self {
         Self {
             words: given.list("words"),
@@ -28,7 +28,7 @@ impl FrontArgs {
 /// `onrush find-max`.
 #[derive(Clone, Debug)]
 pub(crate) struct FindMaxArgs {
-    pub(crate) front: FrontArgs,
+    pub(crate) front: WrapperArgs,
     pub(crate) goals: Vec<String>,
     pub(crate) on: Option<String>,
     pub(crate) budget: Option<String>,
@@ -40,13 +40,13 @@ pub(crate) struct FindMaxArgs {
 impl FindMaxArgs {
     pub(super) fn of(given: &Given) -> Self {
         Self {
-            front: FrontArgs::of(given),
+            front: WrapperArgs::of(given),
             goals: given.list("goal"),
-            on: given.text("on"),
+            on: given.text("vary"),
             budget: given.text("budget"),
             trials: given.text("trials"),
-            from: given.text("from"),
-            most: given.text("most"),
+            from: given.text("start"),
+            most: given.text("max"),
         }
     }
 }
@@ -54,7 +54,7 @@ impl FindMaxArgs {
 /// `onrush sweep`.
 #[derive(Clone, Debug)]
 pub(crate) struct SweepArgs {
-    pub(crate) front: FrontArgs,
+    pub(crate) front: WrapperArgs,
     pub(crate) vary: Vec<String>,
     pub(crate) repeat: Option<String>,
     pub(crate) best: Option<String>,
@@ -63,7 +63,7 @@ pub(crate) struct SweepArgs {
 impl SweepArgs {
     pub(super) fn of(given: &Given) -> Self {
         Self {
-            front: FrontArgs::of(given),
+            front: WrapperArgs::of(given),
             vary: given.list("vary"),
             repeat: given.text("repeat"),
             best: given.text("best"),
@@ -99,19 +99,19 @@ impl CapacityArgs {
     pub(super) fn of(given: &Given) -> Self {
         Self {
             page_views: given.text("page-views"),
-            per_view: given.text("per-view"),
-            share: given.text("share"),
-            of_a_day: given.text("of-a-day"),
+            per_view: given.text("requests-per-view"),
+            share: given.text("peak"),
+            of_a_day: given.text("period"),
             rate: given.text("rate"),
             per_machine: given.text("per-machine"),
             from: given.text("from"),
-            load: given.text("load"),
+            load: given.text("max-utilization"),
             users: given.text("users"),
             response: given.text("response"),
             think: given.text("think"),
             cores: given.text("cores"),
-            wait: given.text("wait"),
-            compute: given.text("compute"),
+            wait: given.text("wait-time"),
+            compute: given.text("cpu-time"),
             response_bytes: given.text("response-bytes"),
             connections: given.text("connections"),
             connection_bytes: given.text("connection-bytes"),

@@ -17,7 +17,7 @@ impl WorkerArgs {
         Self {
             join: given.text("join"),
             name: given.text("name"),
-            allow: given.list("allow"),
+            allow: given.list("allow-host"),
             is_quiet: given.has("quiet"),
             engine: EngineArgs::of(given),
         }

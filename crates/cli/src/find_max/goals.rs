@@ -1,6 +1,6 @@
 //! What a load must meet.
 
-use metrics::{Lost, Snapshot, Threshold};
+use metrics::{GoalMisses, Snapshot, Threshold};
 use plan::Plan;
 use report::Language;
 
@@ -58,7 +58,12 @@ impl Goals {
     }
 
     /// What was lost, goal by goal. `of`: what was seen of each scenario.
-    pub(super) fn lost<'a>(&self, plan: &Plan, seen: &'a Snapshot, of: impl Fn(usize) -> &'a Snapshot) -> Vec<Lost> {
+    pub(super) fn lost<'a>(
+        &self,
+        plan: &Plan,
+        seen: &'a Snapshot,
+        of: impl Fn(usize) -> &'a Snapshot,
+    ) -> Vec<GoalMisses> {
         let lost = |goal: &Threshold| match &goal.of {
             None => goal.lost(seen),
             Some(name) => goal.lost(&figures::seen_of_part(plan, name, &of)),
@@ -80,13 +85,13 @@ pub(super) fn read(text: &str, language: Language) -> Result<Threshold, String> 
     if goal.abort_after.is_some() {
         return Err(language.pick(
             format!("--goal '{text}': a goal is judged over and over; leave 'abort' out"),
-            format!("--goal '{text}'：目标会被反复判定；请去掉 abort"),
+            format!("--goal '{text}'：达标条件会被反复判定；请去掉 abort"),
         ));
     }
     if goal.lost_share_max().is_none() || goal.limit_ns() == Some(0) {
         return Err(language.pick(
             format!("--goal '{text}' is no goal: one says how many requests may be worse, as a percentile from above, like 'p99(response_time) < 200ms', or as a share, like 'failed / done < 0.1%'"),
-            format!("--goal '{text}' 不能作为目标：目标要说明允许多少请求更差，如百分位的上限 'p99(response_time) < 200ms'，或比例 'failed / done < 0.1%'"),
+            format!("--goal '{text}' 不能作为达标条件：要说明允许多少请求更差，如百分位的上限 'p99(response_time) < 200ms'，或比例 'failed / done < 0.1%'"),
         ));
     }
     Ok(goal)

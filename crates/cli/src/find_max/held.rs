@@ -3,13 +3,13 @@
 use engine::{RunError, StopHandle};
 use figures::Held;
 use history::Runs;
-use metrics::{Failure, Lost, Threshold};
+use metrics::{Failure, GoalMisses, Threshold};
 use report::{Language, Screen};
-use search::{Bin, Fault, Judge, Order, Outcome, Tally};
+use search::{Bin, Fault, Judge, Outcome, Tally, TrialOrder};
 
 use super::Trials;
+use crate::headless::HeadlessHold;
 use crate::hold::Ready;
-use crate::quiet::QuietHold;
 
 /// What must be met: all connections are held, and what is said on them takes no longer than this.
 pub(super) struct Goals {
@@ -25,7 +25,7 @@ impl Goals {
             if goal.limit_of_time(metrics::Measure::Response).is_none() {
                 return Err(language.pick(
                     format!("--goal '{text}': of held connections a goal is a percentile of response_time; that all are held is always wanted"),
-                    format!("--goal '{text}'：长连接的目标只能是 response_time 的百分位；连接全部保持始终是要求"),
+                    format!("--goal '{text}'：长连接的达标条件只能是 response_time 的百分位；所有连接都不断开始终是要求"),
                 ));
             }
             of_times.push(goal);
@@ -34,7 +34,7 @@ impl Goals {
     }
 
     pub(super) fn texts(&self, language: Language) -> Vec<String> {
-        let held = language.pick("all connections are held", "所有连接都保持").to_owned();
+        let held = language.pick("all connections are held", "所有连接都不断开").to_owned();
         std::iter::once(held).chain(self.of_times.iter().map(|goal| goal.text.clone())).collect()
     }
 
@@ -45,27 +45,27 @@ impl Goals {
 }
 
 /// Connections and how they are tried.
-pub(super) struct HeldBench {
+pub(super) struct HoldTrialRunner {
     ready: Ready,
     goals: Goals,
     runs: Option<Runs>,
     screen: Screen,
 }
 
-impl HeldBench {
+impl HoldTrialRunner {
     pub(super) fn new(ready: Ready, goals: Goals, runs: Option<Runs>, screen: Screen) -> Self {
         Self { ready, goals, runs, screen }
     }
 
-    fn outcome(&self, held: &Held, order: &Order) -> Outcome {
-        let asked = order.at as u64;
-        let missing = asked.saturating_sub(held.most_open) + held.tally.lost;
-        let mut lost = vec![Lost { lost: if held.is_kept { 0 } else { missing.max(1) }, of: asked }];
+    fn outcome(&self, held: &Held, order: &TrialOrder) -> Outcome {
+        let requested = order.at as u64;
+        let missing = requested.saturating_sub(held.most_open) + held.tally.lost;
+        let mut lost = vec![GoalMisses { lost: if held.is_kept { 0 } else { missing.max(1) }, of: requested }];
         for goal in &self.goals.of_times {
             let limit = goal.limit_ns().unwrap_or(u64::MAX);
-            let never = held.response.given_up;
-            let known = Lost { lost: held.answered.count_between(limit, u64::MAX), of: held.answered.count() };
-            lost.push(known.with(Lost { lost: never, of: never }));
+            let never = held.response.incomplete;
+            let known = GoalMisses { lost: held.answered.count_between(limit, u64::MAX), of: held.answered.count() };
+            lost.push(known.with(GoalMisses { lost: never, of: never }));
         }
         let allowed = self.goals.allowed();
         let is_held = lost.iter().zip(&allowed).all(|(lost, (share, _))| lost.share() <= *share);
@@ -101,12 +101,12 @@ impl HeldBench {
     }
 }
 
-impl Trials for HeldBench {
-    fn trial(&mut self, order: &Order, _: Judge, stop: &StopHandle) -> Result<Outcome, RunError> {
+impl Trials for HoldTrialRunner {
+    fn trial(&mut self, order: &TrialOrder, _: Judge, stop: &StopHandle) -> Result<Outcome, RunError> {
         let mut plan = self.ready.plan.clone();
         (plan.connections, plan.duration) = (order.at as u64, order.span);
         let name = format!("{:02}", order.number);
-        let quiet = QuietHold { ready: &self.ready, runs: self.runs.as_ref(), screen: self.screen };
+        let quiet = HeadlessHold { ready: &self.ready, runs: self.runs.as_ref(), screen: self.screen };
         let (held, kept_as) = quiet.hold(plan, &name, stop)?;
         Ok(Outcome { kept_as, ..self.outcome(&held, order) })
     }

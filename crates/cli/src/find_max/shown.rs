@@ -8,13 +8,13 @@ use serde_json::Value;
 
 use crate::args::FindMaxArgs;
 use crate::exit::Exit;
-use crate::whole::{Kind, Whole};
+use crate::experiment_output::{ExperimentOutput, Kind};
 
 /// Where searches are kept.
 const KIND: Kind = Kind { folder: "searches", report: "find-max.json", runs: "trials" };
 
 pub(super) struct Shown {
-    pub(super) whole: Whole,
+    pub(super) whole: ExperimentOutput,
     target: String,
     varied: Varied,
     goals: Vec<String>,
@@ -30,7 +30,7 @@ impl Shown {
         (target, varied, goals): (&str, Varied, &[String]),
         budget: Duration,
     ) -> Result<Self, String> {
-        let whole = Whole::begin(&args.front, KIND, about)?;
+        let whole = ExperimentOutput::begin(&args.front, KIND, about)?;
         Ok(Self { whole, target: target.to_owned(), varied, goals: goals.to_vec(), budget, has_head: false })
     }
 

@@ -13,7 +13,7 @@ pub(super) const ROWS: &[Row] = &[
         .help("The name of the cluster that is shown [default: default]", "提示中显示的集群名称 [默认：default]"),
     flag("dir", Kind::Text("DIR"), modes::BUS).common().help(
         "Where it keeps what it has, and its password [default: a folder that goes with it]",
-        "保存数据和密码的目录 [默认：随总线一起删除的目录]",
+        "保存数据和密码的目录 [默认：临时目录，总线结束时删除]",
     ),
     flag("cert", Kind::Text("FILE"), modes::BUS)
         .common()
@@ -32,14 +32,14 @@ pub(super) const ROWS: &[Row] = &[
 pub(super) const SIM: &[Row] = &[
     flag("what", Kind::Word("WHAT"), modes::SIM).common().help(
         "What is tried: cluster, workers on a bus of NATS, each with a connection of its own, that make no load",
-        "要试验的对象：cluster，即 NATS 总线上的工作进程；每个有自己的连接，但不产生负载",
+        "要试验的对象：cluster，即 NATS 总线上的工作进程；各有自己的连接，但不产生负载",
     ),
     flag("workers", Kind::Number("N"), modes::SIM)
         .common()
         .help("How many, up to 18000 [default: 1000]", "数量，最多 18000 [默认：1000]"),
     flag("duration", Kind::Number("TIME"), modes::SIM).short('z').common().help(
         "How long they tell what they would have seen, in whole seconds [default: 12s]",
-        "它们上报虚拟数据的时长，整秒 [默认：12s]",
+        "上报模拟数据的时长，整秒 [默认：12s]",
     ),
     flag("cluster", Kind::Text("BUS"), modes::SIM).common().help(
         "A bus that is there, nats:// or tls://HOST:PORT/NAME [default: a nats-server that is started for it]",

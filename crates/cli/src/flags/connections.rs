@@ -14,13 +14,13 @@ pub(super) const ROWS: &[Row] = &[
     ),
     flag("no-retry", Kind::Switch, modes::RUN).help(
         "Do not send a request again when the server closed a kept connection before it answered",
-        "保持的连接在响应之前被服务端关闭时，不重发请求",
+        "长连接在响应之前被服务端关闭时，不重发请求",
     ),
     flag("source-ip", Kind::Text("ADDRESSES"), modes::PLACED).help(
         "Local addresses to connect from, in turn: 10.0.0.2-10.0.0.9,10.0.1.0/24, or auto [default: the kernel chooses; to 127.0.0.1 as many as needed]",
         "轮流使用的本机源地址：10.0.0.2-10.0.0.9,10.0.1.0/24 或 auto [默认：由内核选择；目标为 127.0.0.1 时按需增加]",
     ),
-    flag("to", Kind::Text("ADDRESSES"), modes::PLACED).help(
+    flag("connect-addresses", Kind::Text("ADDRESSES"), modes::PLACED).help(
         "Addresses to connect to, in turn, instead of the host of the URL: 10.0.0.1:8001-8016,:8080",
         "轮流连接的地址和端口，代替 URL 中的主机：10.0.0.1:8001-8016,:8080",
     ),
@@ -55,7 +55,7 @@ pub(super) const TLS: &[Row] = &[
     ),
     flag("sni", Kind::Text("NAME"), modes::ASKING).help(
         "Server name to request and to verify [default: the host of the URL]",
-        "请求并校验的服务器名称（SNI）[默认：URL 中的主机]",
+        "服务端名称（SNI），校验证书时也用它 [默认：URL 中的主机]",
     ),
     flag("alpn", Kind::Text("PROTOCOLS"), modes::ASKING)
         .help("Protocols to offer, in order of preference, like h2,http/1.1", "ALPN 协议列表，按优先顺序，如 h2,http/1.1"),
@@ -74,18 +74,18 @@ pub(super) const TALK: &[Row] = &[
     flag("data-bytes", Kind::Number("N"), modes::LOADS).help("Send messages of N random bytes", "消息为 N 个随机字节"),
     flag("seed", Kind::Number("N"), modes::LOADS).help(
         "Seed of --data-bytes [default: 1], and of what a scenario file draws [default: another in each run]",
-        "--data-bytes 的随机种子 [默认：1]；也是场景文件抽取随机值的种子 [默认：每次运行不同]",
+        "--data-bytes 的随机种子 [默认：1]；也是场景文件抽取随机值的种子 [默认：每次压测不同]",
     ),
     flag("until", Kind::Free("TEXT"), modes::LOADS).help(
         "TCP: an answer ends with these bytes, like '\\n' or '\\x00'",
-        "TCP：应答以这些字节结束，如 '\\n' 或 '\\x00'",
+        "TCP：响应以这些字节结束，如 '\\n' 或 '\\x00'",
     ),
-    flag("read-bytes", Kind::Number("N"), modes::LOADS).help("TCP: an answer has N bytes", "TCP：应答固定为 N 个字节"),
+    flag("read-bytes", Kind::Number("N"), modes::LOADS).help("TCP: an answer has N bytes", "TCP：响应固定为 N 个字节"),
     flag("length-prefix", Kind::Text("WIDTH"), modes::LOADS).help(
         "TCP: an answer begins with its length, a number of 1, 2, 4 or 8 bytes; 2le, 4le, 8le for little-endian",
-        "TCP：应答以 1、2、4 或 8 字节的长度开头；2le、4le、8le 为小端",
+        "TCP：响应以 1、2、4 或 8 字节的长度开头；2le、4le、8le 为小端",
     ),
-    flag("no-answer", Kind::Switch, modes::LOADS).help("Expect no answer", "没有应答"),
+    flag("no-response", Kind::Switch, modes::LOADS).help("Expect no answer", "不等待响应（只发送）"),
     flag("ws-type", Kind::Text("TYPE"), modes::LOADS).help(
         "WebSocket: send messages as text, binary or ping [default: text if -d is text; ping without -d]",
         "WebSocket：以 text、binary 或 ping 发送消息 [默认：-d 为文本时 text；没有 -d 时 ping]",

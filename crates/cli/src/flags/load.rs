@@ -47,19 +47,19 @@ pub(super) const ROWS: &[Row] = &[
     ),
     flag("connections", Kind::Number("N"), modes::RUN).short('c').common().help(
         "Connections, each kept busy by one user [default: 50; with a rate as many as needed, up to 10000]",
-        "连接数（并发数），每个连接由一个用户持续发请求 [默认：50；给出速率时按需增加，最多 10000]",
+        "固定并发（闭环模型）：连接数（并发数），每个连接由一个用户持续发请求 [默认：50；给出速率时按需增加，最多 10000]",
     ),
     flag("connections", Kind::Number("N"), modes::HOLD).short('c').common().help(
         "Number of connections to hold [default: 1000]",
-        "保持的连接数 [默认：1000]",
+        "长连接数 [默认：1000]",
     ),
     flag("requests", Kind::Number("N"), modes::RUN).short('n').common().help(
         "Total number of requests of all users, or of rounds when there are several steps [default: no limit]",
-        "所有用户合计的请求数；有多个步骤时为总轮数 [默认：不限]",
+        "所有用户合计的请求数；有多个步骤时为总迭代次数 [默认：不限]",
     ),
     flag("requests-each", Kind::Number("N"), modes::RUN).help(
         "Number of requests of each user, or of rounds when there are several steps, as JMeter's loop count: -c 50 --ramp 2s --requests-each 20 [default: no limit]",
-        "每个用户的请求数；有多个步骤时为轮数，相当于 JMeter 的循环次数：-c 50 --ramp 2s --requests-each 20 [默认：不限]",
+        "每个用户的请求数；有多个步骤时为迭代次数，相当于 JMeter 的循环次数：-c 50 --ramp 2s --requests-each 20 [默认：不限]",
     ),
     flag("duration", Kind::Number("TIME"), modes::RUN).short('z').common().help(
         "How long to start requests, like 10s, 2m, 1h30m [default: 10s without -n or --requests-each]",
@@ -71,11 +71,11 @@ pub(super) const ROWS: &[Row] = &[
         .help("How long the load is that is shown [default: 5s]", "所展示的压测时长 [默认：5s]"),
     flag("rate", Kind::Number("RATE"), modes::RUN).short('q').common().help(
         "Requests to start per second in total, however fast the target answers (open model): 5000, 100/m, 2.5/s",
-        "每秒总共发起的请求数（QPS），不受服务端快慢影响（开放模型）：5000、100/m、2.5/s",
+        "固定速率（开环模型）：每秒共发起的请求数（QPS），不受服务端快慢影响：5000、100/m、2.5/s",
     ),
     flag("stages", Kind::Free("STAGES"), modes::RUN).help(
         "Rates (or users) over time, as TARGET:TIME; each stage changes evenly from the one before, the first from 0: 1000:30s,1000:1m,0:10s",
-        "速率（或用户数）随时间的变化，每段写作 目标:时间，从上一段均匀变化，第一段从 0 开始：1000:30s,1000:1m,0:10s",
+        "梯度加压：速率（或用户数）随时间变化，每段写作 目标值:时长，从上一段的值均匀变化，第一段从 0 开始：1000:30s,1000:1m,0:10s",
     ),
     flag("stages-of", Kind::Text("WHAT"), modes::RUN).help(
         "What --stages sets: rate or users [default: rate]",
@@ -83,7 +83,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
     flag("ramp", Kind::Number("TIME|RATE"), modes::RUN).help(
         "Start the users of -c one after the other: over a time like 10s, or at a rate like 100/s [default: all at once]",
-        "逐步启动 -c 个用户：在 10s 这样的时间内全部启动，或按 100/s 这样的速率启动 [默认：同时启动]",
+        "梯度加压（ramp-up）：-c 个用户在 10s 这样的时间内全部加入，或按 100/s 这样的速率加入 [默认：同时加入]",
     ),
     flag("ramp", Kind::Number("RATE|TIME"), modes::HOLD).common().help(
         "Open the connections at a rate like 20000/s, or over a time like 10s [default: as fast as the target accepts them]",
@@ -91,7 +91,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
     flag("rendezvous", Kind::Switch, modes::RUN).help(
         "All users wait for each other and start at the same instant, every round",
-        "集合点：所有用户互相等待，每一轮在同一时刻发起请求",
+        "集合点：所有用户互相等待，每次迭代在同一时刻发起请求",
     ),
     flag("warmup", Kind::Number("TIME"), modes::RUN).help(
         "Warm up for this long; not measured [default: 0s]",
@@ -103,7 +103,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
     flag("max-lateness", Kind::Number("TIME"), modes::RUN).help(
         "Drop and count a start that could not be sent within this time [default: the timeout]",
-        "超过这个时间仍未能发出的请求将被丢弃并计数 [默认：与超时相同]",
+        "调度延迟的上限：超过它仍未发出的请求会被丢弃并计数 [默认：与超时相同]",
     ),
     flag("preconnect", Kind::Switch, modes::RUN).help(
         "Open all connections of a rate (-c) before they are needed [default: when a request needs one]",
@@ -113,17 +113,17 @@ pub(super) const ROWS: &[Row] = &[
         "Time to wait at the end for requests in flight [default: 5s]",
         "结束时等待在途请求的时间 [默认：5s]",
     ),
-    flag("i-may-load", Kind::List("HOST"), modes::LOADS).help(
+    flag("allow-host", Kind::List("HOST"), modes::LOADS).help(
         "Public host that you may load; repeatable; needed above 100 requests per second or 50 connections, and for any closed load",
-        "您有权压测的公网主机，可重复；超过每秒 100 个请求或 50 个连接，以及固定并发压测时需要",
+        "已获授权压测的公网主机，可重复；对公网主机超过每秒 100 个请求或 50 个连接时需要，固定并发压测（-c）时也需要",
     ),
-    flag("persist", Kind::Switch, modes::RUN).help(
+    flag("no-abort-on-failures", Kind::Switch, modes::RUN).help(
         "Go on when hardly anything succeeds [default: stop after 30s with 95% failures]",
-        "几乎全部失败时也继续 [默认：连续 30s 失败率达到 95% 即停止]",
+        "几乎全部失败时也不停止 [默认：连续 30s 失败率达到 95% 即停止]",
     ),
     flag("budget", Kind::Text("PARTS"), modes::RUN).help(
         "Spend no more than this, whatever the load says: requests=1M,bytes=10GiB,time=10m, or some of them. Requests and time are exact; bytes (sent and received) are looked at 20 times a second, so what those 50ms and the requests in flight need comes on top",
-        "无论负载如何设置都不超过这个预算：requests=1M,bytes=10GiB,time=10m，可只写其中几项。请求数和时间是精确的；字节数（收发合计）每秒检查 20 次，因此会多出这 50ms 内和在途请求的部分",
+        "用量上限，无论负载如何设置都不会超过：requests=1M,bytes=10GiB,time=10m，可只写其中几项。请求数和时间是精确的；字节数（收发合计）每秒检查 20 次，会多出最近 50ms 和在途请求的部分",
     ),
     flag("stop-file", Kind::Text("FILE"), modes::SAVED).help(
         "End the load, as Ctrl-C does, when this file appears",
@@ -148,16 +148,16 @@ pub(super) const HELD: &[Row] = &[
         .help("How long to hold them once all have been tried [default: 60s]", "全部尝试建立之后保持多久 [默认：60s]"),
     flag("every", Kind::Number("TIME"), modes::HOLD).common().help(
         "Send the message once per interval on each connection, spread evenly: 30s; or after random pauses: 100ms-1s",
-        "每个连接每隔这么久发送一条消息，所有连接均匀错开：30s；或每次随机停顿后发送：100ms-1s",
+        "每个连接发送消息的间隔，所有连接均匀错开：30s；或收到响应后随机等待再发送：100ms-1s",
     ),
     flag("once", Kind::Switch, modes::HOLD)
         .help("Send the message once on each connection, when it is open", "每个连接建立后只发送一条消息"),
     flag("receive-only", Kind::Switch, modes::HOLD)
         .help("Send nothing; count what the server pushes", "不发送，只统计服务端推送的消息"),
     flag("reconnect", Kind::Switch, modes::HOLD)
-        .help("Reopen lost connections, with growing pauses", "断开的连接重新建立，间隔逐渐增大"),
+        .help("Reopen lost connections, with growing pauses", "自动重连断开的连接，间隔逐渐增大"),
     flag("grace", Kind::Number("TIME"), modes::HOLD)
-        .help("Time to wait at the end for answers in flight [default: 5s]", "结束时等待在途应答的时间 [默认：5s]"),
+        .help("Time to wait at the end for answers in flight [default: 5s]", "结束时等待在途响应的时间 [默认：5s]"),
 ];
 
 /// Curl commands as steps.
@@ -176,6 +176,6 @@ pub(super) const CURL: &[Row] = &[
     ),
     flag("shuffle", Kind::Switch, modes::RUN).help(
         "Run the commands of --curl in random order, reshuffled every round; draw each URL of --urls at random",
-        "--curl 中的命令每一轮都随机排列顺序；--urls 的每个 URL 随机抽取",
+        "--curl 中的命令在每次迭代中随机排列；--urls 为每个请求随机取一个 URL",
     ),
 ];

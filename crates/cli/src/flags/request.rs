@@ -50,7 +50,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
     flag("timeout", Kind::Number("TIME"), modes::HOLD).short('t').common().help(
         "Time to wait for an answer; a connection without one counts as lost [default: 30s]",
-        "等待应答的超时，超时即视为断开 [默认：30s]",
+        "等待响应的超时，超时即视为断开 [默认：30s]",
     ),
     flag("timeout", Kind::Number("TIME"), modes::ASK).short('t').help(
         "Time to wait for all answers [default: 30s]",
@@ -58,7 +58,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
     flag("location", Kind::Switch, modes::RUN).short('L').help(
         "Follow redirects; each counts as a request of its own",
-        "跟随重定向；每次跳转都作为单独的请求统计",
+        "跟随重定向；每次重定向都作为单独的请求统计",
     ),
     flag("max-redirs", Kind::Number("N"), modes::RUN).help(
         "Most redirects in a row [default: 50]",

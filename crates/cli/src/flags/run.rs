@@ -11,33 +11,33 @@ pub(super) const ENGINE: &[Row] = &[
     flag("json", Kind::Switch, modes::DOCTOR).help("Print JSON", "输出 JSON"),
     flag("workers", Kind::Number("N"), modes::LOADS).help(
         "Divide the load over N processes of this machine, each with its own descriptors and a share of the threads",
-        "把负载分给本机的 N 个进程，各有自己的描述符和一份线程",
+        "把负载分给本机的 N 个工作进程，各有自己的文件描述符和线程",
     ),
     flag("cluster", Kind::Text("BUS"), modes::LOADS).help(
         "Divide the load over workers that joined this bus, nats:// or tls://HOST:PORT/NAME; --workers N waits for N [default: 1]",
-        "把负载分给已加入此总线（nats:// 或 tls://主机:端口/名称）的工作进程；--workers N 表示等到 N 个 [默认：1]",
+        "分布式压测：把负载分给已加入此总线（nats:// 或 tls://主机:端口/名称）的工作进程；--workers N 表示等到 N 个 [默认：1]",
     ),
     flag("hosts", Kind::Text("HOSTS"), modes::LOADS).help(
         "Divide the load over workers that are started over ssh: HOST,HOST or @FILE with one in each line; onrush is copied there",
-        "通过 ssh 在这些主机上启动工作进程并分担负载：HOST,HOST 或 @FILE（每行一个）；会把 onrush 复制过去",
+        "分布式压测：通过 ssh 在这些主机上启动工作进程、分担负载：HOST,HOST 或 @FILE（每行一个）；会把 onrush 复制过去",
     ),
     flag("ssh", Kind::Text("COMMAND"), modes::LOADS)
         .help("The command that gets to --hosts, with its flags [default: ssh]", "连接 --hosts 所用的命令及其参数 [默认：ssh]"),
     flag("on-worker-loss", Kind::Choice("WHAT", &["rebalance", "continue", "fail"]), modes::RUN).help(
         "When a worker is lost: the others get its share, nobody does, or the run ends [default: rebalance]",
-        "有工作进程失联时：由其余进程接手、无人接手，或结束运行 [默认：rebalance]",
+        "有工作进程失联时：rebalance（其余进程接手）、continue（无人接手，继续）或 fail（结束压测）[默认：rebalance]",
     ),
     flag("min-workers", Kind::Number("N"), modes::RUN).help(
         "End the run when fewer workers than N have been left for 15 s [default: 1]",
-        "剩余工作进程少于 N 个达 15 秒时结束运行 [默认：1]",
+        "剩余工作进程少于 N 个达 15 秒时结束压测 [默认：1]",
     ),
     flag("standby", Kind::Switch, modes::RUN).help(
         "With --cluster: lead nothing, and take this load over when whoever leads it on the bus is gone",
-        "与 --cluster 一起使用：不主导压测，仅当总线上主导此负载的进程消失时接管",
+        "与 --cluster 一起使用：作为备用主控待命，主控进程消失时接管",
     ),
-    flag("ring", Kind::Text("DIR"), modes::PINNED).help(
-        "Where what is told on a bus is kept on this machine too, for onrush import: up to 64 MiB for each run, the last 8 of a name; none for nowhere [default: ~/.local/share/onrush/rings]",
-        "在本机另存总线上传送的数据的目录，供 onrush import 使用：每次运行最多 64 MiB，同名保留最近 8 个；none 表示不保存 [默认：~/.local/share/onrush/rings]",
+    flag("journal", Kind::Text("DIR"), modes::PINNED).help(
+        "Where what is told on a bus is kept on this machine too, for onrush recover: up to 64 MiB for each run, the last 8 of a name; none for nowhere [default: ~/.local/share/onrush/rings]",
+        "本地留存目录：总线上传送的数据在本机另存一份，供 onrush recover 还原：每次压测最多 64 MiB，同名目录保留最近 8 个；none 表示不保存 [默认：~/.local/share/onrush/rings]",
     ),
     flag("join", Kind::Text("BUS"), modes::WORKER)
         .common()
@@ -45,7 +45,7 @@ pub(super) const ENGINE: &[Row] = &[
     flag("name", Kind::Text("NAME"), modes::WORKER)
         .common()
         .help("What it is called in reports [default: host and process]", "在报告中的名称 [默认：主机名和进程号]"),
-    flag("allow", Kind::List("HOST"), modes::WORKER).common().help(
+    flag("allow-host", Kind::List("HOST"), modes::WORKER).common().help(
         "A host or address that it may load, any for all; repeatable [default: this machine and private networks]",
         "允许压测的主机或地址，any 表示不限；可重复 [默认：本机和私有网络]",
     ),
@@ -57,7 +57,7 @@ pub(super) const ENGINE: &[Row] = &[
         .help("Pin each thread to a core of its own", "把每个线程绑定到各自的核"),
     flag("driver", Kind::Choice("DRIVER", &["auto", "uring", "poll"]), modes::DRIVING).help(
         "How sockets are driven: auto, uring or poll [default: auto, which is io_uring where it works]",
-        "套接字驱动：auto、uring 或 poll [默认：auto，能用 io_uring 时使用它]",
+        "网络 I/O 后端：auto、uring（io_uring）或 poll（epoll）[默认：auto，优先使用 io_uring]",
     ),
 ];
 
@@ -76,24 +76,24 @@ pub(super) const VIEW: &[Row] = &[
         .help("Also write the JSON report to a file", "同时把 JSON 报告写入文件"),
     flag("rings", Kind::Words("RING"), modes::IMPORT).common().help(
         "Folders in which workers, and whoever led, kept what they told of one run",
-        "各工作进程和主导进程为同一次运行保存数据的目录",
+        "各工作进程和主控进程为同一次压测留存数据的目录",
     ),
     flag("run", Kind::Word("RUN"), modes::REPORT).common().help(
         "A run that was kept: its name, the beginning of it, last, last~1, or its folder",
-        "已保存的运行：名称、名称开头、last、last~1，或其目录",
+        "压测记录：名称或其开头、last、last~1，或其目录",
     ),
     flag("runs", Kind::Words("RUN"), modes::COMPARE).common().help(
         "Two runs that were kept, or those of the first side: names, the beginning of them, last, last~1, or folders",
-        "两次已保存的运行，或第一组的各次运行：名称、名称开头、last、last~1，或目录",
+        "两条压测记录，或第一组的各条记录：名称或其开头、last、last~1，或目录",
     ),
     flag("others", Kind::Behind("RUN"), modes::COMPARE).help(
         "The runs of the second side, behind --: the runs of each side are pooled, with what differs between them",
-        "写在 -- 之后的第二组运行：每组的运行合并计算，组内各次之间的差异也计入波动",
+        "写在 -- 之后的第二组记录：每组合并计算，组内各次之间的差异也计入波动",
     ),
     flag("json", Kind::Switch, modes::PAST).common().help("Print JSON", "输出 JSON"),
     flag("trend", Kind::Switch, modes::HISTORY).common().help(
         "Show where runs of one plan changed for good",
-        "显示同一计划的各次运行从哪一次起明显变化",
+        "找出同一计划的各次压测从哪一次起明显变化",
     ),
     flag("html", Kind::Text("FILE"), modes::PAGED).help(
         "Write the report as one HTML file with charts, which needs no network",
@@ -101,28 +101,28 @@ pub(super) const VIEW: &[Row] = &[
     ),
     flag("save", Kind::Switch, modes::FRONTS).help(
         "Do not begin unless all runs can be kept [default: they are kept where that is possible]",
-        "无法保存各次运行时不开始 [默认：能保存时保存]",
+        "无法保存各次压测时不开始 [默认：能保存时保存]",
     ),
     flag("save", Kind::Switch, modes::KEPT).help(
         "Keep the run as a folder, for history and compare; scenario files do so by themselves",
-        "把本次运行保存为目录，供 history 和 compare 使用；场景文件默认保存",
+        "保存本次压测（一个目录），供 history 和 compare 使用；场景文件默认保存",
     ),
-    flag("no-save", Kind::Switch, modes::SAVED).help("Do not keep the run", "不保存本次运行"),
+    flag("no-save", Kind::Switch, modes::SAVED).help("Do not keep the run", "不保存本次压测"),
     flag("baseline", Kind::Text("RUN"), modes::KEPT).help(
         "Compare with an earlier run: its name, last, or its folder",
-        "与之前的一次运行比较：名称、last，或目录",
+        "基线：与之前的一次压测比较：名称、last，或目录",
     ),
     flag("fail-if", Kind::FreeList("DIFFERENCE"), modes::COMPARING).help(
         "Exit with 1 when the second run differs so, by more than its noise: 'p99(response_time) > +10%', 'rate < -5%'",
-        "后一次运行出现这样的变化且超出波动范围时，以 1 退出：'p99(response_time) > +10%'、'rate < -5%'",
+        "与基线相比出现这样的变化且超出波动范围时，退出码为 1：'p99(response_time) > +10%'、'rate < -5%'",
     ),
     flag("web", Kind::Switch, modes::SAVED).help(
         "Show the run on a page that changes and stops it too; the link with its token is printed",
-        "在网页上显示本次运行，也可在页面上调整和停止；启动时会打印带令牌的链接",
+        "用 Web 页面查看本次压测，也可在页面上调整和停止；启动时会打印带令牌的链接",
     ),
     flag("screen", Kind::Switch, modes::LOADS).help(
         "Show the run in the whole terminal, with charts; keys pause it, change it and stop it",
-        "用整个终端显示本次运行，带图表；可用按键暂停、调整和停止",
+        "用整个终端显示本次压测，带图表；可用按键暂停、调整和停止",
     ),
     flag("do", Kind::Words("DO"), modes::CTL).help(
         "What to do: run, events, report, charts, rate N/s, users N, pause, resume, end, stop, mark TEXT, start -- WORDS",
@@ -146,11 +146,11 @@ pub(super) const VIEW: &[Row] = &[
     ),
     flag("export", Kind::List("KIND=WHERE"), modes::LOADS).help(
         "Give the figures to other programs while the load runs: prometheus=ADDRESS:PORT, remote-write=URL, otlp=URL, influx=URL, statsd=HOST:PORT, dogstatsd=HOST:PORT, csv=FILE, junit=FILE or github; may be repeated",
-        "压测期间把数据提供给其他程序：prometheus=地址:端口、remote-write=URL、otlp=URL、influx=URL、statsd=主机:端口、dogstatsd=主机:端口、csv=文件、junit=文件 或 github；可重复",
+        "数据导出，压测期间供监控等程序使用：prometheus=地址:端口、remote-write=URL、otlp=URL、influx=URL、statsd=主机:端口、dogstatsd=主机:端口、csv=文件、junit=文件 或 github；可重复",
     ),
     flag("export-wait", Kind::Number("TIME"), modes::LOADS).help(
         "How long exports may take when the run is over; a page of Prometheus is not kept longer for its last reader [default: 5s, and 15s for a page]",
-        "运行结束后导出最多还可用多久；Prometheus 页面等待最后一次读取的时间也以此为限 [默认：5s，页面为 15s]",
+        "压测结束后导出最多还可用多久；也是 Prometheus 抓取端点等待最后一次抓取的上限 [默认：5s，抓取端点为 15s]",
     ),
     flag("slowest", Kind::Number("N"), modes::RUN).help(
         "Show the N slowest requests with their instants, up to 1000",
@@ -186,7 +186,7 @@ pub(super) const VIEW: &[Row] = &[
     ),
     flag("show-secrets", Kind::Switch, modes::JUDGED).help(
         "Show secrets (Authorization, cookies, tokens, passwords), which are masked by default",
-        "显示密钥类内容（Authorization、Cookie、令牌、密码），默认一律隐藏",
+        "显示敏感信息（Authorization、Cookie、令牌、密码），默认一律隐藏",
     ),
     flag("full", Kind::Switch, modes::SHOWN).help(
         "Show every line of the summary: also delays too short to matter, empty lists, and the histogram on any terminal",
@@ -202,7 +202,7 @@ pub(super) const VIEW: &[Row] = &[
     ),
     flag("lang", Kind::Choice("LANG", &["zh", "en"]), modes::ALL).help(
         "Language: zh or en [default: from LC_ALL, LC_MESSAGES, LANG]",
-        "语言：zh 或 en [默认：取自 LC_ALL、LC_MESSAGES、LANG]",
+        "语言：zh 或 en [默认：取自 ONRUSH_LANG、LC_ALL、LC_MESSAGES、LANG]",
     ),
     flag("help", Kind::Help, modes::ALL).short('h').common()
         .help("Show the common flags (-h), or all of them (--help)", "显示常用参数（-h），或全部参数（--help）"),

@@ -10,25 +10,25 @@ pub(super) const ROWS: &[Row] = &[
     ),
     flag("goal", Kind::FreeList("GOAL"), modes::FIND_MAX).common().help(
         "What the load must meet, as a percentile or a share; repeatable [default: 'p99(response_time) < 500ms', and 'failed / done < 1%' unless a goal names failures]",
-        "负载必须满足的目标，为百分位或比例，可重复 [默认：'p99(response_time) < 500ms'；没有关于失败的目标时另加 'failed / done < 1%']",
+        "达标条件（SLO），为百分位或比例，可重复 [默认：'p99(response_time) < 500ms'；没有关于失败的条件时另加 'failed / done < 1%']",
     ),
-    flag("on", Kind::Choice("WHAT", &["rate", "users"]), modes::FIND_MAX).common().help(
+    flag("vary", Kind::Choice("WHAT", &["rate", "users"]), modes::FIND_MAX).common().help(
         "What to vary: rate or users [default: rate; users for a file of closed loads]",
         "要改变的量：rate（速率）或 users（用户数）[默认：rate；场景文件全为固定用户数时为 users]",
     ),
     flag("budget", Kind::Number("TIME"), modes::FIND_MAX).common().help(
         "How long the search may take; less time gives wider bounds, as honest ones [default: 12m]",
-        "搜索可用的时间；时间越短，上下界越宽，但同样可信 [默认：12m]",
+        "搜索时限；越短，上下界越宽，但同样可靠 [默认：12m]",
     ),
     flag("trials", Kind::Number("N"), modes::FIND_MAX).help(
         "End the search after this many trials, with what was found by then",
-        "做完这么多次测试后结束搜索，并给出当时的结果",
+        "试压次数的上限；用完后结束搜索，并给出当时的结果",
     ),
-    flag("from", Kind::Number("LOAD"), modes::FIND_MAX).help(
+    flag("start", Kind::Number("LOAD"), modes::FIND_MAX).help(
         "The first load: a rate, or a number of users or connections [default: 10/s, 1 user, 100 connections]",
         "起始负载：速率、用户数或连接数 [默认：10/s、1 个用户、100 个连接]",
     ),
-    flag("most", Kind::Number("LOAD"), modes::FIND_MAX).help(
+    flag("max", Kind::Number("LOAD"), modes::FIND_MAX).help(
         "The largest load to try [default: 1000000/s, 10000 users, 1000000 connections]",
         "尝试的最大负载 [默认：1000000/s、10000 个用户、1000000 个连接]",
     ),
@@ -38,7 +38,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
     flag("repeat", Kind::Number("N"), modes::SWEEP)
         .common()
-        .help("Runs of each combination, in random order [default: 3]", "每种组合运行的次数，顺序随机 [默认：3]"),
+        .help("Runs of each combination, in random order [default: 3]", "每种组合压测的次数，顺序随机 [默认：3]"),
     flag("best", Kind::Choice("BY", &["rate", "p50", "p99"]), modes::SWEEP).help(
         "What the best combination is judged by: rate, p50 or p99 [default: p99 at a given rate, rate otherwise]",
         "按什么评判最佳组合：rate、p50 或 p99 [默认：指定速率时为 p99，否则为 rate]",
@@ -49,16 +49,16 @@ pub(super) const ROWS: &[Row] = &[
 pub(super) const CAPACITY: &[Row] = &[
     flag("page-views", Kind::Number("N"), modes::CAPACITY)
         .common()
-        .help("Page views in the time of --of-a-day, like 30M", "在 --of-a-day 时间内的页面浏览量（PV），如 30M"),
-    flag("per-view", Kind::Number("N"), modes::CAPACITY)
+        .help("Page views in the time of --period, like 30M", "在 --period 时间内的页面浏览量（PV），如 30M"),
+    flag("requests-per-view", Kind::Number("N"), modes::CAPACITY)
         .help("Requests that a page view makes [default: 1]", "每次浏览产生的请求数 [默认：1]"),
-    flag("share", Kind::Text("SHARE:TIME"), modes::CAPACITY).common().help(
+    flag("peak", Kind::Text("SHARE:TIME"), modes::CAPACITY).common().help(
         "How views bunch: this share of them comes in this share of the time [default: 80%:20%]",
         "浏览的集中程度：这一比例的浏览发生在这一比例的时间内 [默认：80%:20%]",
     ),
-    flag("of-a-day", Kind::Number("TIME"), modes::CAPACITY)
+    flag("period", Kind::Number("TIME"), modes::CAPACITY)
         .common()
-        .help("The time in which the views come [default: 24h]", "这些浏览所在的时间 [默认：24h]"),
+        .help("The time in which the views come [default: 24h]", "这些浏览所在的时间范围 [默认：24h]"),
     flag("rate", Kind::Number("RATE"), modes::CAPACITY)
         .common()
         .help("Requests per second at the peak, where they are known, like 1400/s", "已知的峰值每秒请求数，如 1400/s"),
@@ -69,7 +69,7 @@ pub(super) const CAPACITY: &[Row] = &[
         "Take what one machine takes from the JSON report of a find-max, or from its folder",
         "从 find-max 的 JSON 报告或其目录读取单机可承受的速率",
     ),
-    flag("load", Kind::Text("SHARE"), modes::CAPACITY).help(
+    flag("max-utilization", Kind::Text("SHARE"), modes::CAPACITY).help(
         "How busy a machine may be: as many machines as that needs are told too [default: 75%]",
         "每台机器允许的负载比例；同时给出所需的机器数 [默认：75%]",
     ),
@@ -82,17 +82,17 @@ pub(super) const CAPACITY: &[Row] = &[
     flag("think", Kind::Number("TIME"), modes::CAPACITY)
         .help("Mean think time between two requests of a user, like 5s", "同一用户两次请求之间的平均思考时间，如 5s"),
     flag("cores", Kind::Number("N"), modes::CAPACITY).help(
-        "Cores of a machine; with --wait and --compute: how many threads",
-        "单机 CPU 核数；配合 --wait 和 --compute 求线程数",
+        "Cores of a machine; with --wait-time and --cpu-time: how many threads",
+        "单机 CPU 核数；配合 --wait-time 和 --cpu-time 求线程数",
     ),
-    flag("wait", Kind::Number("TIME"), modes::CAPACITY)
+    flag("wait-time", Kind::Number("TIME"), modes::CAPACITY)
         .help("How long a request waits for others, like 90ms", "一个请求等待其他服务的时间，如 90ms"),
-    flag("compute", Kind::Number("TIME"), modes::CAPACITY)
+    flag("cpu-time", Kind::Number("TIME"), modes::CAPACITY)
         .help("How long a request computes, like 10ms", "一个请求占用 CPU 的时间，如 10ms"),
     flag("response-bytes", Kind::Number("BYTES"), modes::CAPACITY)
         .help("Bytes of an answer with its headers, like 20KiB", "一个响应（含响应头）的字节数，如 20KiB"),
     flag("connections", Kind::Number("N"), modes::CAPACITY)
-        .help("Connections that are held, for ports and memory", "保持的连接数，用于计算端口和内存"),
+        .help("Connections that are held, for ports and memory", "长连接数，用于计算端口和内存"),
     flag("connection-bytes", Kind::Number("BYTES"), modes::CAPACITY).help(
         "Memory of a connection in the kernel and in the program [default: 4400]",
         "每个连接在内核和程序中占用的内存 [默认：4400]",

@@ -24,7 +24,7 @@ pub(super) const ROWS: &[Row] = &[
         .help("Also serve plain TCP on this port; it echoes what it receives", "同时在该端口提供 TCP 回显服务"),
     flag("push", Kind::Number("TIME"), modes::SERVE).help(
         "Push two bytes on each WebSocket and TCP connection at this interval, like 550s [default: never]",
-        "每隔这么久向每个 WebSocket 和 TCP 连接推送两个字节，如 550s [默认：不推送]",
+        "向每个 WebSocket 和 TCP 连接推送两个字节的间隔，如 550s [默认：不推送]",
     ),
     flag("tls", Kind::Switch, modes::SERVE).help(
         "Use TLS, with a temporary certificate unless --cert names one",

@@ -132,13 +132,17 @@ impl Page {
             self.text.push('\n');
             return self.line(0, &text);
         }
-        let command = if mode == Mode::Top { "onrush".to_owned() } else { format!("onrush {name}") };
+        let (command, manual) = match mode {
+            Mode::Top => ("onrush".to_owned(), String::new()),
+            Mode::Ask => (format!("onrush grpc {name}"), format!(" 'grpc {name}'")),
+            _ => (format!("onrush {name}"), format!(" {name}")),
+        };
         self.text.push('\n');
         self.line(
             0,
             &self.language.pick(
-                format!("All {number} flags: {command} --help. Manual: onrush man"),
-                format!("全部 {number} 个参数：{command} --help；手册：onrush man"),
+                format!("All {number} flags: {command} --help. Manual: onrush man{manual}"),
+                format!("全部 {number} 个参数：{command} --help；手册：onrush man{manual}"),
             ),
         );
     }

@@ -94,9 +94,9 @@ fn the_short_help_is_short() {
 }
 
 #[test]
-fn each_command_is_found_where_help_is_asked() {
+fn each_command_is_found_where_help_is_requested() {
     let words = |text: &str| -> Vec<String> { text.split(' ').map(str::to_owned).collect() };
-    for (asked_for, name, mode) in [
+    for (requested_for, name, mode) in [
         ("onrush --help", "onrush", Mode::Top),
         ("onrush -c 5 --help", "onrush", Mode::Top),
         ("onrush hold -h", "hold", Mode::Hold),
@@ -112,7 +112,7 @@ fn each_command_is_found_where_help_is_asked() {
         ("onrush --lang zh help serve", "serve", Mode::Serve),
         ("onrush help", "onrush", Mode::Top),
     ] {
-        assert_eq!(asked(&words(asked_for)), (name, mode), "{asked_for}");
+        assert_eq!(requested(&words(requested_for)), (name, mode), "{requested_for}");
     }
 }
 

@@ -27,37 +27,41 @@ pub(crate) fn about(command: &str) -> Text {
         ),
         "find-max" => (
             "Find the highest rate, or the most users or connections, that a target takes within goals",
-            "在目标范围内找出被测服务能承受的最高速率、最多用户数或连接数",
+            "在满足达标条件的前提下，找出被测服务能承受的最高速率、最多用户数或连接数",
         ),
         "sweep" => (
             "Run a load with every combination of some values, several times, and compare them",
-            "用各种取值组合多次运行同一负载并比较",
+            "参数扫描：用各种取值组合反复压测并比较",
         ),
         "capacity" => (
             "Reckon machines, users, threads, bandwidth and memory from given or measured figures, with every formula",
-            "根据给定或测得的数据计算机器数、用户数、线程数、带宽和内存，并给出公式",
+            "容量计算：根据给定或测得的数据算出机器数、用户数、线程数、带宽和内存，并给出公式",
         ),
         "init" => (
             "Write a scenario file from a URL or from curl commands, to go on from",
             "根据 URL 或 curl 命令生成场景文件，以此为起点",
         ),
-        "report" => ("Write the page of a run that was kept", "生成已保存运行的报告页面"),
-        "history" => ("List the runs that were kept", "列出已保存的运行"),
-        "web" => ("Start, watch and change runs on a page", "在网页上启动、查看和调整压测"),
+        "report" => ("Write the page of a run that was kept", "生成压测记录的报告页面"),
+        "history" => ("List the runs that were kept", "列出压测记录"),
+        "web" => ("Start, watch and change runs on a page", "在 Web 页面上启动、查看和调整压测"),
         "ctl" => ("Watch and change a run that has a page, from a shell", "在命令行查看和调整带页面的压测"),
-        "compare" => ("Compare two runs, with what their noise allows", "比较两次运行，并考虑波动"),
+        "compare" => ("Compare two runs, with what their noise allows", "比较两次压测，并考虑波动"),
         "check" => (
             "Check a scenario file: every mistake at once, with its line and a remedy; nothing is sent",
             "检查场景文件：一次列出全部错误，附上所在行和改法；不发送任何请求",
         ),
-        "worker" => ("Carry out a part of a load that another onrush leads", "承担由另一个 onrush 主导的压测的一部分"),
-        "bus" => {
-            ("Start a nats-server on which workers of many machines meet", "启动 nats-server，供多台机器的工作进程会合")
-        }
+        "worker" => (
+            "Carry out a part of a load that another onrush leads",
+            "分布式压测的工作进程：承担主控进程分配的一部分负载",
+        ),
+        "bus" => (
+            "Start a nats-server on which workers of many machines meet",
+            "启动分布式压测的总线（nats-server），供各台机器的工作进程加入",
+        ),
         "sim" => ("Try how many workers a bus carries, without any load", "试验总线能承载多少工作进程，不产生负载"),
         "import" => (
             "Put a run together from what its workers kept on their disks, when the bus or whoever led was lost",
-            "总线或主导进程丢失后，用各工作进程保存在磁盘上的数据还原一次运行",
+            "总线或主控进程丢失后，用各工作进程的本地留存还原一次压测",
         ),
         "selftest" => (
             "Load a server of known behavior and compare every figure with theory; under a minute",
@@ -78,7 +82,7 @@ pub(crate) fn about(command: &str) -> Text {
         ),
         "curl" => (
             "Load the request of a curl command; flags before the word curl configure the load",
-            "压测一条 curl 命令的请求；写在 curl 之前的参数设置压力",
+            "压测一条 curl 命令的请求；写在 curl 之前的参数设置负载",
         ),
         "completions" => ("Print the completions for a shell", "输出 shell 补全脚本"),
         "man" => ("Print a manual page", "输出 man 手册页"),
@@ -118,7 +122,7 @@ pub(crate) fn usage(command: &str) -> Text {
         "check" => ("onrush check [flags] FILE...", "onrush check [参数] FILE..."),
         "worker" => ("onrush worker --join BUS [flags]", "onrush worker --join 总线 [参数]"),
         "bus" => ("onrush bus [flags]", "onrush bus [参数]"),
-        "import" => ("onrush import [flags] RING...", "onrush import [参数] RING..."),
+        "import" => ("onrush recover [flags] RING...", "onrush recover [参数] RING..."),
         "sim" => ("onrush sim cluster [flags]", "onrush sim cluster [参数]"),
         "selftest" => ("onrush selftest [flags]", "onrush selftest [参数]"),
         "grpc" => (
@@ -147,9 +151,9 @@ const BUS: &[Example] = &[(
     "在 4222 端口启动总线，并打印其他机器要用的命令",
 )];
 const IMPORT: &[Example] = &[(
-    "onrush import --html report.html rings/*",
+    "onrush recover --html report.html rings/*",
     "the report of a run, from the rings of its workers",
-    "用各工作进程的 ring 目录生成一次运行的报告",
+    "用各工作进程的本地留存生成一次压测的报告",
 )];
 const SIM: &[Example] = &[(
     "onrush sim cluster --workers 10000",
@@ -190,14 +194,18 @@ pub(crate) fn examples(command: &str) -> &'static [Example] {
                 "in a minute, with wider bounds",
                 "一分钟，上下界更宽",
             ),
-            ("onrush find-max --on users shop.yaml", "the most users of a scenario file", "场景文件可承受的最多用户数"),
+            (
+                "onrush find-max --vary users shop.yaml",
+                "the most users of a scenario file",
+                "场景文件可承受的最多用户数",
+            ),
             ("onrush find-max hold ws://127.0.0.1:8080/", "the most connections", "最多连接数"),
         ],
         "sweep" => &[
             (
                 "onrush sweep --vary connections=9,99 --vary threads=1,2 http://127.0.0.1:8080/",
                 "four combinations, three runs of each",
-                "4 种组合，每种运行 3 次",
+                "4 种组合，每种压测 3 次",
             ),
             (
                 "onrush sweep --vary keepalive=on,off -z 5s http://127.0.0.1:8080/",
@@ -226,13 +234,13 @@ pub(crate) fn examples(command: &str) -> &'static [Example] {
         "bus" => BUS,
         "sim" => SIM,
         "import" => IMPORT,
-        "report" => &[("onrush report last --html report.html", "the page of the last run", "最近一次运行的报告页面")],
+        "report" => &[("onrush report last --html report.html", "the page of the last run", "最近一次压测的报告页面")],
         "history" => &[
-            ("onrush history", "runs that were kept, the latest first", "已保存的运行，最近的在前"),
+            ("onrush history", "runs that were kept, the latest first", "压测记录，最近的在前"),
             ("onrush history --trend", "where they changed", "从哪一次起明显变化"),
         ],
         "web" => &[
-            ("onrush web", "a page for runs; the link is printed", "用于压测的网页；启动时会打印链接"),
+            ("onrush web", "a page for runs; the link is printed", "启动和查看压测的 Web 页面；启动时会打印链接"),
             (
                 "onrush web --web-listen 0.0.0.0:8089",
                 "also for other machines, with the token",
@@ -250,7 +258,7 @@ pub(crate) fn examples(command: &str) -> &'static [Example] {
         ],
         "compare" => &[
             ("onrush compare last~1 last", "the last run against the one before", "最近一次与前一次比较"),
-            ("onrush compare A1 A2 -- B1 B2", "two runs of each side", "每组两次运行"),
+            ("onrush compare A1 A2 -- B1 B2", "two runs of each side", "每组两条记录"),
             (
                 "onrush compare last~1 last --fail-if 'p99(response_time) > +10%'",
                 "for CI: exit code 1 when p99 is clearly worse",
@@ -274,7 +282,7 @@ pub(crate) fn examples(command: &str) -> &'static [Example] {
             ("onrush check shop.yaml", "is this file right?", "检查这个文件"),
             ("onrush check scenarios/*.yaml", "each of these files", "检查多个文件"),
         ],
-        "selftest" => &[("onrush selftest", "on every driver that works here", "在本机可用的每个驱动上自检")],
+        "selftest" => &[("onrush selftest", "on every driver that works here", "在本机可用的每种 I/O 后端上自检")],
         "grpc" | "list" | "describe" => &[
             ("onrush grpc list grpc://127.0.0.1:8080", "the services", "列出服务"),
             ("onrush grpc list grpc://127.0.0.1:8080 hello.Greeter", "the methods of one", "列出某个服务的方法"),
@@ -341,7 +349,7 @@ const LOADS: &[Example] = &[
 pub(crate) const EXIT_CODES: Text = (
     "0 done; 1 an expectation (--expect-...), threshold or self-test failed, or no load met the goals; 2 wrong usage; 3 nothing could be measured; \
      4 a report could not be written or the system refused; 130 stopped by the user",
-    "0 完成；1 未达到期望（--expect-...）、阈值或自检未通过，或没有负载达到目标；2 用法错误；3 没有测到任何数据；\
+    "0 完成；1 断言（--expect-...）、阈值或自检未通过，或没有达标的负载；2 用法错误；3 没有测到任何数据；\
      4 报告无法写出或系统不允许运行；130 被用户中止",
 );
 
@@ -359,7 +367,7 @@ pub(crate) const PATHS: &[Example] = &[
     (
         "/stall/AFTER/FOR",
         "answers; AFTER later the whole server stands still FOR",
-        "先响应；AFTER 毫秒后整个服务停顿 FOR 毫秒",
+        "先响应；AFTER 毫秒后整个服务卡顿 FOR 毫秒",
     ),
     ("/gate/NAME, /gate/NAME/waiting", "waits until the gate is open; how many wait", "等到门打开才响应；等待的请求数"),
     ("POST /gate/NAME/open", "opens the gate", "打开这道门"),

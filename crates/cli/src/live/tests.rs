@@ -12,8 +12,8 @@ use selftest::{Happens, SimulatedWorld};
 use super::*;
 use crate::ending::Outcome;
 use crate::exit::Exit;
-use crate::load::Load;
-use crate::wishes::Wishes;
+use crate::run_settings::RunSettings;
+use crate::run_url::Load;
 
 /// Shows what happens as it does in a pipe.
 fn live<'a>(plan: &'a Plan, address: SocketAddr, stop: &StopHandle) -> Live<'a> {
@@ -38,7 +38,7 @@ fn stopped_at(persists: bool, seconds: u64) -> Option<u64> {
         let (from, to) = (Nanos::from_millis(1_000 * (second - 1)), Nanos::from_millis(1_000 * second));
         let (seen, paused) = (&seen, Nanos::ZERO);
         let part = engine::ScenarioInterval { paused, seen, added: seen, total: &total };
-        let told = engine::Interval {
+        let reported = engine::Interval {
             number: second,
             from,
             to,
@@ -50,7 +50,7 @@ fn stopped_at(persists: bool, seconds: u64) -> Option<u64> {
             total: &total,
             scenarios: vec![part],
         };
-        let _ = live.interval(&told);
+        let _ = live.interval(&reported);
         assert_eq!(live.was_aborted(), stop.is_stopped());
         stop.is_stopped()
     })
@@ -67,14 +67,14 @@ fn simulated(persists: bool) -> (Value, Exit, Vec<String>) {
     let mut live = live(&plan, address, &stop);
     output::listen();
     let result = SimulatedWorld::new(1, Faults::none())
-        .run_with(&plan, 2, &Happens::default(), &stop, |told| _ = live.interval(told))
+        .run_with(&plan, 2, &Happens::default(), &stop, |reported| _ = live.interval(reported))
         .expect("a world that works");
-    let said = output::heard();
+    let said = output::received();
     let (thresholds, notes, changes) = (&[][..], Vec::new(), Vec::new());
     let (plan_of_run, lookup, host) = (Arc::new(plan.clone()), None, machine::host_facts());
     let run = Run::of(RunInput { plan: plan_of_run, address, lookup, result, thresholds, notes, changes, host });
-    let outcome = Outcome { wrote: Wrote::All, was_asked: false, was_aborted: live.was_aborted(), is_worse: false };
-    let exit = Load::of_tool(Language::En).exit(&plan, &run, &Wishes::default(), outcome);
+    let outcome = Outcome { wrote: Wrote::All, was_requested: false, was_aborted: live.was_aborted(), is_worse: false };
+    let exit = Load::of_tool(Language::En).exit(&plan, &run, &RunSettings::default(), outcome);
     (live.json.value(&run), exit, said)
 }
 
@@ -84,7 +84,7 @@ fn a_hopeless_load_ends_by_itself() {
     assert_eq!(stopped_at(false, 100), Some(30));
     assert_eq!(stopped_at(true, 100), None);
     let (report, exit, said) = simulated(false);
-    assert!(said.iter().any(|line| line.contains("--persist goes on")), "{said:?}");
+    assert!(said.iter().any(|line| line.contains("--no-abort-on-failures goes on")), "{said:?}");
     assert_eq!((&report["stopped"], exit), (&true.into(), Exit::Unmet), "{report:#}");
     let started = report["requests"]["started"].as_u64();
     assert!((Some(1_500)..=Some(1_501)).contains(&started), "thirty seconds of fifty: {report:#}");

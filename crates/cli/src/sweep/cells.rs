@@ -1,14 +1,14 @@
 //! From the values of a cell to a command line.
 
-use plan::nearest;
+use plan::did_you_mean;
 use report::Language;
 use search::Grid;
 use url::Url;
 
 use crate::args::Command;
 use crate::flags::Kind;
-use crate::front::{self, Behind};
-use crate::masking::MASK;
+use crate::redaction::MASK;
+use crate::wrapped_command::{self, WrappedCommand};
 
 /// How values become words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ fn switch(value: &str) -> Option<bool> {
 }
 
 impl Varied {
-    pub(super) fn of(grid: &Grid, base: &Behind, language: Language) -> Result<Self, String> {
+    pub(super) fn of(grid: &Grid, base: &WrappedCommand, language: Language) -> Result<Self, String> {
         let has_file = matches!(&base.command, Command::Run(args) if args.file().is_some());
         let mut all = Vec::new();
         for vary in &grid.vary {
@@ -82,7 +82,7 @@ impl Varied {
             if let Some(value) = wrong {
                 return Err(language.pick(
                     format!("--vary {name}: a switch is on or off, not '{value}'"),
-                    format!("--vary {name}：开关只能取 on 或 off，而不是 '{value}'"),
+                    format!("--vary {name}：'{value}' 无效：开关只能取 on 或 off"),
                 ));
             }
             all.push((name.to_owned(), how));
@@ -106,7 +106,12 @@ impl Varied {
     }
 
     /// The command line of a cell.
-    pub(super) fn behind(&self, values: &[String], words: &[String], language: Language) -> Result<Behind, String> {
+    pub(super) fn behind(
+        &self,
+        values: &[String],
+        words: &[String],
+        language: Language,
+    ) -> Result<WrappedCommand, String> {
         let (mut more, mut url) = (Vec::new(), None);
         for ((name, how), value) in self.0.iter().zip(values) {
             match how {
@@ -117,7 +122,7 @@ impl Varied {
                 How::Url => url = Some(value),
             }
         }
-        let mut behind = front::behind(words, &more, language)?;
+        let mut behind = wrapped_command::behind(words, &more, language)?;
         if let Some(value) = url {
             let place = match &mut behind.command {
                 Command::Run(args) => &mut args.flags.url,
@@ -139,9 +144,9 @@ fn masked(name: &str, how: &How, value: &str) -> String {
     }
 }
 
-fn unknown(name: &str, base: &Behind, language: Language) -> String {
+fn unknown(name: &str, base: &WrappedCommand, language: Language) -> String {
     let names = base.names();
-    let near = nearest(name, names.iter().copied());
+    let near = did_you_mean(name, names.iter().copied());
     let (en, zh) = match near {
         Some(near) => (format!("; did you mean {near}?"), format!("；是否想写 {near}？")),
         None => ("; see onrush run --help".to_owned(), "；详见 onrush run --help".to_owned()),

@@ -4,20 +4,20 @@ use std::time::Duration;
 
 use report::SweepInput;
 use search::Grid;
-use search::swept::{BestBy, SweptRun};
+use search::sweep_result::{BestBy, SweptRun};
 use serde_json::Value;
 
 use crate::args::{Command, SweepArgs};
 use crate::exit::Exit;
-use crate::front::Behind;
-use crate::whole::{Kind, Whole};
-use crate::{keeping, masking};
+use crate::experiment_output::{ExperimentOutput, Kind};
+use crate::wrapped_command::WrappedCommand;
+use crate::{artifacts, redaction};
 
 /// Where sweeps are kept.
 const KIND: Kind = Kind { folder: "sweeps", report: "sweep.json", runs: "runs" };
 
 pub(super) struct Shown {
-    pub(super) whole: Whole,
+    pub(super) whole: ExperimentOutput,
     target: String,
     is_hold: bool,
     grid: Grid,
@@ -27,8 +27,8 @@ pub(super) struct Shown {
 
 impl Shown {
     /// Everything that can be wrong is found before the first run.
-    pub(super) fn begin(args: &SweepArgs, grid: &Grid, best_by: BestBy, base: &Behind) -> Result<Self, String> {
-        let whole = Whole::begin(&args.front, KIND, keeping::about(masking::command_of_hold()))?;
+    pub(super) fn begin(args: &SweepArgs, grid: &Grid, best_by: BestBy, base: &WrappedCommand) -> Result<Self, String> {
+        let whole = ExperimentOutput::begin(&args.front, KIND, artifacts::about(redaction::command_of_hold()))?;
         let (target, is_hold) = match &base.command {
             Command::Run(args) => (args.flags.url.clone(), false),
             Command::Hold(args) => (args.flags.common.url.clone(), true),

@@ -103,7 +103,7 @@ const TABLE: &[(&[&str], Meant)] = &[
     (&["--thread", "--cpus", "--cpu", "--procs", "--processes"], Flag("--threads N")),
     (
         &["--think-time", "--delay", "--sleep", "--wait", "--pause"],
-        Said("users do not pause; ask for a rate instead: -q RATE", "用户之间没有停顿；请改用固定速率：-q 速率"),
+        Said("users do not pause; ask for a rate instead: -q RATE", "用户没有思考时间；请改用固定速率：-q 速率"),
     ),
     (
         &["--slo", "--fail-on", "--assert", "--max-p99", "--thresholds"],
@@ -144,7 +144,7 @@ const TABLE: &[(&[&str], Meant)] = &[
     (&["--dry-run", "--once"], Flag("--debug")),
     (
         &["--daemon", "--distributed", "--master", "--agents", "--nodes"],
-        Said("a load comes from one machine", "负载只能由一台机器产生"),
+        Said("several machines: --hosts A,B or --cluster BUS", "多台机器：--hosts A,B 或 --cluster 总线"),
     ),
     (&["--compressed", "--gzip", "--accept-encoding"], Flag("-H 'Accept-Encoding: gzip'")),
     (&["--referer", "--referrer"], Flag("-H 'Referer: URL'")),
@@ -179,7 +179,7 @@ impl Meant {
 mod tests {
     use std::collections::BTreeSet;
 
-    use plan::{distance, nearest};
+    use plan::{did_you_mean, distance};
 
     use super::*;
     use crate::flags::{Mode, rows};
@@ -222,7 +222,7 @@ mod tests {
             ("a", None),
             ("myhost", None),
         ] {
-            assert_eq!(nearest(word, commands), meant, "{word}");
+            assert_eq!(did_you_mean(word, commands), meant, "{word}");
         }
     }
 }

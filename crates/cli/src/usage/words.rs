@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use clap::ArgMatches;
-use plan::nearest;
+use plan::did_you_mean;
 use report::Language;
 
 use crate::flags::{Mode, rows};
@@ -73,10 +73,10 @@ pub(crate) fn early(words: Vec<OsString>) -> Early {
     let mut rest = words;
     match word.as_str() {
         "help" => {
-            let asked = rest.iter().skip(place + 1).any(|word| is_documented(&word.to_string_lossy()));
+            let requested = rest.iter().skip(place + 1).any(|word| is_documented(&word.to_string_lossy()));
             rest.remove(place);
             // What has no page of its own is in the main one.
-            if !asked {
+            if !requested {
                 rest.truncate(place);
             }
             rest.push("--help".into());
@@ -125,7 +125,7 @@ pub(crate) fn is_command(word: &str) -> bool {
 /// A command that is nearly this word.
 pub(crate) fn near_command(word: &str) -> Option<&'static str> {
     let is_exact = COMMANDS.contains(&word);
-    if is_exact || !is_bare_word(word) || word.len() < NEAR_BYTES_MIN { None } else { nearest(word, COMMANDS) }
+    if is_exact || !is_bare_word(word) || word.len() < NEAR_BYTES_MIN { None } else { did_you_mean(word, COMMANDS) }
 }
 
 /// It has nothing that a host would have: no dot, no port, no path.

@@ -35,11 +35,11 @@ pub(super) const HOSTS_MAX: usize = 256;
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// What all hosts have in common.
-pub(super) struct Journey<'a> {
+pub(super) struct SshSetup<'a> {
     /// The command of ssh, with flags of its own.
     pub(super) ssh: &'a str,
     /// A bus behind a socket of this machine, or one that all reach.
-    pub(super) bus: Way<'a>,
+    pub(super) bus: BusAccess<'a>,
     /// Flags of the worker.
     pub(super) flags: Vec<String>,
     /// A number that nobody else has.
@@ -47,14 +47,14 @@ pub(super) struct Journey<'a> {
 }
 
 /// How a worker gets to the bus.
-pub(super) enum Way<'a> {
+pub(super) enum BusAccess<'a> {
     Socket(&'a Path),
     Away(&'a str),
 }
 
 /// A worker that was started from here; one that runs behind an ssh ends when its input does.
 #[derive(Debug)]
-pub(super) struct Remote {
+pub(super) struct RemoteWorker {
     pub(super) child: Child,
     pub(super) name: String,
     /// What it complained of last.
@@ -80,7 +80,7 @@ impl Failed {
         match &self.why {
             Why::Silent(within) => language.pick(
                 format!("{host} does not answer within {}s; does '{ssh} {host} true' work?", within.as_secs()),
-                format!("{host} 在 {}s 内没有回应；'{ssh} {host} true' 可以执行吗？", within.as_secs()),
+                format!("{host} 在 {}s 内没有响应；'{ssh} {host} true' 可以执行吗？", within.as_secs()),
             ),
             Why::Foreign(kind) => {
                 let ours = std::env::consts::ARCH;
@@ -136,11 +136,11 @@ pub(super) fn hosts(given: &str, language: Language) -> Result<Vec<String>, Stri
 }
 
 /// Starts a worker on each host, many at a time. When one cannot be started, none is.
-pub(super) fn start(hosts: &[String], journey: &Journey<'_>) -> Result<Vec<Remote>, Failed> {
+pub(super) fn start(hosts: &[String], journey: &SshSetup<'_>) -> Result<Vec<RemoteWorker>, Failed> {
     let failed =
         |host: &String, reason: std::io::Error| Failed { host: host.clone(), why: Why::Said(reason.to_string()) };
     let own = std::env::current_exe().and_then(std::fs::read).map_err(|reason| failed(&hosts[0], reason))?;
-    let program = Program { bytes: &own, hash: cluster::carried::hash_of(&own) };
+    let program = Program { bytes: &own, hash: cluster::encoding::hash_of(&own) };
     let (next, begun) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
         for _ in 0..hosts.len().min(AT_ONCE) {
@@ -177,7 +177,7 @@ pub(super) fn start(hosts: &[String], journey: &Journey<'_>) -> Result<Vec<Remot
 }
 
 /// All of them end, told at the same time; what has not ended within this time is ended.
-pub(super) fn end(mut all: Vec<Remote>, within: Duration) {
+pub(super) fn end(mut all: Vec<RemoteWorker>, within: Duration) {
     all.iter_mut().for_each(|one| drop(one.child.stdin.take()));
     let since = Instant::now();
     all.into_iter().for_each(|one| one.end(within.saturating_sub(since.elapsed())));
@@ -189,7 +189,7 @@ struct Program<'a> {
 }
 
 /// One host: one that has too many at a time is gone to again.
-fn arrive(host: &str, place: usize, journey: &Journey<'_>, program: &Program<'_>) -> Result<Remote, Failed> {
+fn arrive(host: &str, place: usize, journey: &SshSetup<'_>, program: &Program<'_>) -> Result<RemoteWorker, Failed> {
     let mut tried = 1;
     loop {
         match go_to(host, place, journey, program) {
@@ -204,7 +204,7 @@ fn arrive(host: &str, place: usize, journey: &Journey<'_>, program: &Program<'_>
     }
 }
 
-fn go_to(host: &str, place: usize, journey: &Journey<'_>, program: &Program<'_>) -> Result<Remote, Failed> {
+fn go_to(host: &str, place: usize, journey: &SshSetup<'_>, program: &Program<'_>) -> Result<RemoteWorker, Failed> {
     let failed = |why| Failed { host: host.to_owned(), why };
     let io = |reason: std::io::Error| failed(Why::Said(reason.to_string()));
     let mut command = command(host, place, journey, program);
@@ -222,7 +222,7 @@ fn go_to(host: &str, place: usize, journey: &Journey<'_>, program: &Program<'_>)
     if let Some(out) = child.stdout.take() {
         lines(out, move |line| drop(sender.send(line))).map_err(io)?;
     }
-    let mut remote = Remote { child, name: name_of(host), last_words };
+    let mut remote = RemoteWorker { child, name: name_of(host), last_words };
     let mut input = remote.child.stdin.take();
     let arrived = converse(&said, input.as_mut(), &journey.bus, program);
     remote.child.stdin = input;
@@ -240,7 +240,7 @@ fn go_to(host: &str, place: usize, journey: &Journey<'_>, program: &Program<'_>)
     }
 }
 
-fn command(host: &str, place: usize, journey: &Journey<'_>, program: &Program<'_>) -> Command {
+fn command(host: &str, place: usize, journey: &SshSetup<'_>, program: &Program<'_>) -> Command {
     use std::os::unix::process::CommandExt;
     let mut words = journey.ssh.split_whitespace();
     let mut command = Command::new(words.next().unwrap_or("ssh"));
@@ -249,7 +249,7 @@ fn command(host: &str, place: usize, journey: &Journey<'_>, program: &Program<'_
     // A connection of its own, that ends with the run and lends nothing.
     command.args(["-o", "ControlMaster=no", "-o", "ControlPath=none", "-o", "ForwardAgent=no", "-o", "ForwardX11=no"]);
     let mut socket = String::new();
-    if let Way::Socket(path) = journey.bus {
+    if let BusAccess::Socket(path) = journey.bus {
         socket = format!("/tmp/onrush-{:016x}-{place}", journey.number);
         // What else the user has forwarded may fail; whether this one is there is seen there.
         command.args(["-o", "ExitOnForwardFailure=no", "-R", &format!("{socket}:{}", path.display())]);
@@ -282,13 +282,13 @@ fn name_of(host: &str) -> String {
 fn converse(
     said: &Receiver<String>,
     input: Option<&mut std::process::ChildStdin>,
-    bus: &Way<'_>,
+    bus: &BusAccess<'_>,
     program: &Program<'_>,
 ) -> Result<(), Why> {
     use std::sync::mpsc::RecvTimeoutError::{Disconnected, Timeout};
     let Some(input) = input else { return Err(Why::Silent(Duration::ZERO)) };
     let gone = |reason: std::io::Error| Why::Said(reason.to_string());
-    let bus = if let Way::Away(bus) = bus { bus } else { "" };
+    let bus = if let BusAccess::Away(bus) = bus { bus } else { "" };
     input.write_all(format!("{REMOTE}{bus}\n").as_bytes()).map_err(gone)?;
     let (mut since, mut within) = (Instant::now(), SAYS_WITHIN);
     loop {
@@ -315,7 +315,7 @@ fn converse(
 /// Lines of an output, each without what cannot be shown, on a thread of its own.
 fn lines(
     from: impl Read + Send + 'static,
-    mut told: impl FnMut(String) + Send + 'static,
+    mut reported: impl FnMut(String) + Send + 'static,
 ) -> Result<(), std::io::Error> {
     std::thread::Builder::new().name("ssh".to_owned()).spawn(move || {
         let mut from = BufReader::new(from);
@@ -329,7 +329,7 @@ fn lines(
                     let text: String = text.trim().chars().filter(|one| !one.is_control()).collect();
                     // What is not wanted is read all the same: whoever writes must not wait.
                     if !text.is_empty() {
-                        told(text);
+                        reported(text);
                     }
                 }
             }
@@ -338,7 +338,7 @@ fn lines(
     Ok(())
 }
 
-impl Remote {
+impl RemoteWorker {
     /// A process of this machine.
     pub(super) fn near(child: Child, name: String) -> Self {
         Self { child, name, last_words: Arc::default() }

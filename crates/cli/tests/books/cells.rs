@@ -29,7 +29,7 @@ pub(crate) enum End {
     CtrlC,
     CtrlCTwice,
     Abort,
-    Hopeless,
+    TooManyFailures,
     WholeStopped,
     ThreadStopped,
     FrozenReading,
@@ -74,7 +74,7 @@ const ENDS: [End; 14] = [
     End::CtrlC,
     End::CtrlCTwice,
     End::Abort,
-    End::Hopeless,
+    End::TooManyFailures,
     End::WholeStopped,
     End::ThreadStopped,
     End::FrozenReading,
@@ -121,7 +121,7 @@ pub(crate) fn cut() -> Vec<Cell> {
         (Load::HoldWebSocket, End::FrozenReading),
         (Load::HoldTcp, End::WholeStopped),
         (Load::Rendezvous, End::DiesWithFin),
-        (Load::Closed, End::Hopeless),
+        (Load::Closed, End::TooManyFailures),
         (Load::OpenSteps, End::CtrlC),
         (Load::Users, End::CtrlCTwice),
     ]
@@ -199,8 +199,8 @@ impl Load {
 impl End {
     /// The server fails, for a part of the run or all of it.
     pub(crate) fn is_targets(self) -> bool {
-        use End::{DiesWithFin, DiesWithReset, Drops, FrozenDeaf, FrozenReading, Hopeless, Refuses};
-        matches!(self, DiesWithFin | DiesWithReset | Drops | FrozenDeaf | FrozenReading | Hopeless | Refuses)
+        use End::{DiesWithFin, DiesWithReset, Drops, FrozenDeaf, FrozenReading, Refuses, TooManyFailures};
+        matches!(self, DiesWithFin | DiesWithReset | Drops | FrozenDeaf | FrozenReading | TooManyFailures | Refuses)
     }
 
     pub(crate) fn is_ours(self) -> bool {
@@ -214,7 +214,7 @@ impl End {
 
     /// Ctrl-C ends it: once, where it is the end, and where something else has been felt.
     pub(crate) fn is_by_signal(self) -> bool {
-        !matches!(self, Self::Count | Self::Time | Self::Abort | Self::Hopeless)
+        !matches!(self, Self::Count | Self::Time | Self::Abort | Self::TooManyFailures)
     }
 
     /// Every request is answered before the run ends.
@@ -260,7 +260,7 @@ impl Cell {
 
     pub(crate) fn span(&self) -> Duration {
         match self.end {
-            End::Time | End::Hopeless => SPAN,
+            End::Time | End::TooManyFailures => SPAN,
             _ => ENDLESS,
         }
     }

@@ -21,19 +21,19 @@ const SUMMED: [&str; 5] = ["started", "succeeded", "failed", "dropped", "unfinis
 
 pub(crate) fn counts(ran: &Ran, wrong: &mut Complaints) {
     let [started, succeeded, failed, dropped, unfinished] = SUMMED.map(|name| ran.requests(name));
-    let [attempts, sent, answers, reconnects] =
-        ["attempts", "sent", "answers", "reconnects"].map(|name| ran.requests(name));
+    let [attempts, sent, responses, reconnects] =
+        ["attempts", "sent", "responses", "reconnects"].map(|name| ran.requests(name));
     let (complete, written, good) = (ran.books.complete(), ran.books.written(), ran.books.good());
     let ours = format!(
         "started {started}, succeeded {succeeded}, failed {failed}, dropped {dropped}, unfinished {unfinished}, \
-         attempts {attempts}, sent {sent}, answers {answers}, reconnects {reconnects}"
+         attempts {attempts}, sent {sent}, answers {responses}, reconnects {reconnects}"
     );
     let theirs = format!("the server has {complete} complete requests, wrote {written} answers, {good} of them good");
     let mut must = |holds: bool, what: &str| wrong.unless(holds, || format!("{what}: {ours}; {theirs}"));
     must(started > 0, "nothing was started");
     must(started == succeeded + failed + dropped + unfinished, "the sum is not what was started");
-    must(answers <= complete && complete <= sent, "answers <= complete requests <= sent");
-    must(answers <= written, "more answers than were written");
+    must(responses <= complete && complete <= sent, "answers <= complete requests <= sent");
+    must(responses <= written, "more answers than were written");
     must(succeeded <= good, "more successes than good answers");
     must(sent <= attempts, "more sent than tried");
     let (end, load) = (ran.cell.end, ran.cell.load);
@@ -44,7 +44,7 @@ pub(crate) fn counts(ran: &Ran, wrong: &mut Complaints) {
     must(is_shared || succeeded >= ran.books.good_and_read(), "a good answer that was read is a success");
     if end.cuts_nothing() {
         must(failed + dropped + unfinished == 0, "every request was answered");
-        must([answers, complete, written, good, succeeded] == [sent; 5], "nothing was cut, and the counts differ");
+        must([responses, complete, written, good, succeeded] == [sent; 5], "nothing was cut, and the counts differ");
     }
     if end == End::Count && !load.has_steps() {
         must(started == ran.cell.count(), "the count of the plan");
@@ -60,7 +60,7 @@ pub(crate) fn counts(ran: &Ran, wrong: &mut Complaints) {
     }
     match end {
         End::Abort => {
-            must([answers, complete, written] == [sent; 3] && succeeded == good, "all were answered");
+            must([responses, complete, written] == [sent; 3] && succeeded == good, "all were answered");
             must(failed == written - good, "failures are the wrong answers");
         }
         End::CtrlCTwice => {
@@ -85,8 +85,8 @@ pub(crate) fn counts(ran: &Ran, wrong: &mut Complaints) {
             let dropped = ran.books.taken_and_dropped();
             must(failed + unfinished + reconnects == dropped, "what it dropped failed, or was sent again");
         }
-        End::Hopeless => {
-            must(sent + answers + succeeded == 0, "nobody was there");
+        End::TooManyFailures => {
+            must(sent + responses + succeeded == 0, "nobody was there");
             must(failed == ran.failed_by("connect-refused"), "all were refused");
         }
         _ => {}
@@ -98,8 +98,8 @@ pub(crate) fn counts(ran: &Ran, wrong: &mut Complaints) {
 fn fields(ran: &Ran, wrong: &mut Complaints) {
     let [started, succeeded, _, _, unfinished] = SUMMED.map(|name| ran.requests(name));
     let is_cut = ran.cell.end == End::CtrlCTwice;
-    if wrong.field(ran, "/requests/cut").is_some() {
-        let (cut, expected) = (ran.requests("cut"), if is_cut { unfinished } else { 0 });
+    if wrong.field(ran, "/requests/aborted").is_some() {
+        let (cut, expected) = (ran.requests("aborted"), if is_cut { unfinished } else { 0 });
         wrong.unless(cut == expected, || format!("{cut} were cut, not {expected}, of {unfinished} unfinished"));
     }
     let cut = if is_cut { unfinished } else { 0 };
@@ -109,21 +109,21 @@ fn fields(ran: &Ran, wrong: &mut Complaints) {
     let is_near = |one: f64, other: f64| (one - other).abs() <= 1e-6 + 1e-3 * other.abs();
     let agrees = ratio.zip(expected).map_or(ratio == expected, |(ratio, expected)| is_near(ratio, expected));
     wrong.unless(agrees, || format!("success_ratio {ratio:?} is not {succeeded} / {of} = {expected:?}"));
-    if let Some(answered) = wrong.field(ran, "/requests/answered_ratio").and_then(Value::as_f64) {
+    if let Some(answered) = wrong.field(ran, "/requests/success_ratio_of_completed").and_then(Value::as_f64) {
         wrong.unless(answered <= 1.0 && answered + 1e-6 >= ratio.unwrap_or(0.0), || {
-            format!("answered_ratio {answered} beside success_ratio {ratio:?}")
+            format!("success_ratio_of_completed {answered} beside success_ratio {ratio:?}")
         });
     }
     if ran.cell.load.has_steps() && wrong.field(ran, "/requests/iterations").is_some() {
-        let [completed, cut] = ["completed", "cut"].map(|name| ran.count(&format!("/requests/iterations/{name}")));
+        let [completed, cut] = ["completed", "aborted"].map(|name| ran.count(&format!("/requests/iterations/{name}")));
         let [least, most] = [completed * STEPS, completed * STEPS + cut * (STEPS - 1)];
         wrong.unless(!ran.cell.end.cuts_nothing() || (least..=most).contains(&started), || {
             format!("{completed} iterations completed and {cut} cut do not make {started} requests")
         });
         wrong.unless(ran.cell.end != End::Count || cut == 0, || format!("{cut} iterations were cut by the count"));
     }
-    if ran.cell.end.is_ours() && wrong.field(ran, "/requests/covered").is_some() {
-        let covered = ran.requests("covered");
+    if ran.cell.end.is_ours() && wrong.field(ran, "/requests/stall_affected").is_some() {
+        let covered = ran.requests("stall_affected");
         wrong.unless((1..=succeeded).contains(&covered), || {
             format!("{covered} of {succeeded} overlapped our stall of a second")
         });
@@ -131,11 +131,11 @@ fn fields(ran: &Ran, wrong: &mut Complaints) {
     if ran.cell.load.plans_each_start() && wrong.field(ran, "/achieved_per_s").is_some() {
         let (planned_s, achieved) = (ran.number("/planned_s"), ran.number("/achieved_per_s"));
         let dropped = ran.requests("dropped");
-        let (own, asked) = ((started - dropped) as f64 / planned_s, ran.number("/asked_per_s"));
+        let (own, requested) = ((started - dropped) as f64 / planned_s, ran.number("/requested_per_s"));
         // The start at the instant 0 is one more than the rate makes in a time that was cut off.
-        let expected = if ran.report["stopped"] == true { own.min(asked) } else { own };
+        let expected = if ran.report["stopped"] == true { own.min(requested) } else { own };
         wrong.unless(planned_s > 0.0 && is_near(achieved, expected), || {
-            format!("achieved {achieved}/s is not ({started} - {dropped}) / {planned_s} s = {own}/s, of {asked}/s")
+            format!("achieved {achieved}/s is not ({started} - {dropped}) / {planned_s} s = {own}/s, of {requested}/s")
         });
     }
 }
@@ -159,23 +159,23 @@ pub(crate) fn verdict(ran: &Ran, wrong: &mut Complaints) {
     let code = match end {
         _ if end.is_by_signal() => 130,
         End::Abort => 1,
-        End::Hopeless => 3,
+        End::TooManyFailures => 3,
         _ if is_checked && failed > 0 => 1,
         _ => 0,
     };
     wrong.unless(ran.code == Some(code), || format!("exit code {:?}, not {code}: {}", ran.code, ran.errors.trim()));
-    let stopped = end.is_by_signal() || matches!(end, End::Abort | End::Hopeless);
+    let stopped = end.is_by_signal() || matches!(end, End::Abort | End::TooManyFailures);
     let said = &ran.report["stopped"];
     // A rate may go on to the end of its plan, though it is hopeless.
-    let is_either = end == End::Hopeless && load.is_open();
+    let is_either = end == End::TooManyFailures && load.is_open();
     wrong.unless(*said == stopped || is_either, || format!("stopped is {said}, not {stopped}"));
-    let (limit, is_spoiled) =
-        (ran.report["verdict"]["kind"].as_str().unwrap_or("missing"), &ran.report["verdict"]["is_spoiled"]);
+    let (limit, is_unreliable) =
+        (ran.report["verdict"]["kind"].as_str().unwrap_or("missing"), &ran.report["verdict"]["is_unreliable"]);
     let text = ran.report["verdict"]["text"].as_str().unwrap_or("").to_owned();
     let fits = if end.is_ours() {
-        limit == "generator" && *is_spoiled == true
+        limit == "generator" && *is_unreliable == true
     } else if limit == "generator" {
-        *is_spoiled == true && shows_to_be_late(ran)
+        *is_unreliable == true && shows_to_be_late(ran)
     } else if end.is_targets() {
         limit == "target"
     } else if matches!(end, End::Abort | End::CtrlCTwice) {
@@ -187,7 +187,7 @@ pub(crate) fn verdict(ran: &Ran, wrong: &mut Complaints) {
     } else {
         limit != "target"
     };
-    wrong.unless(fits, || format!("the verdict is {limit}, is_spoiled {is_spoiled}: {text}"));
+    wrong.unless(fits, || format!("the verdict is {limit}, is_unreliable {is_unreliable}: {text}"));
 }
 
 /// Who accuses himself has figures that show it.

@@ -43,7 +43,7 @@ fn counts(ran: &Ran, wrong: &mut Complaints) {
     must(sent == answered + unanswered + refused, "sent = answered + unanswered + refused");
     must(answered <= written && answered <= complete && complete <= sent, "answered <= messages that came <= sent");
     let end = ran.cell.end;
-    if end != End::Hopeless {
+    if end != End::TooManyFailures {
         must(established == USERS && there == USERS, "all were there");
         must(due > 0, "messages were due");
     }
@@ -65,7 +65,7 @@ fn counts(ran: &Ran, wrong: &mut Complaints) {
             must(lost == ran.books.taken_and_dropped(), "each drop loses a connection");
         }
         End::DiesWithReset | End::DiesWithFin | End::Refuses => must(lost == USERS, "all were lost"),
-        End::Hopeless => must(failed == USERS && sent == 0, "all were refused"),
+        End::TooManyFailures => must(failed == USERS && sent == 0, "all were refused"),
         End::Count | End::Abort => {}
     }
     // How many are due follows from the plan, whatever we were kept from: each connection speaks from when it is there
@@ -85,7 +85,7 @@ fn end(ran: &Ran, wrong: &mut Complaints) {
     let (is_kept, said) = (&ran.report["is_kept"], &ran.report["verdicts"]);
     let code = match end {
         _ if end.is_by_signal() => 130,
-        End::Hopeless => 3,
+        End::TooManyFailures => 3,
         // A hold that we spoiled may be called kept or not.
         _ => i32::from(*is_kept == false),
     };
@@ -112,11 +112,11 @@ fn end(ran: &Ran, wrong: &mut Complaints) {
 fn times(ran: &Ran, wrong: &mut Complaints) {
     let ended = ran.ended_after();
     let mut held: Vec<Duration> = Vec::new();
-    let mut given_up: Vec<Duration> = Vec::new();
+    let mut incomplete: Vec<Duration> = Vec::new();
     for exchange in &ran.books.exchanges {
-        match exchange.answer_begun.filter(|_| exchange.answered.is_some()) {
+        match exchange.response_begun.filter(|_| exchange.answered.is_some()) {
             Some(begun) => held.push(begun.duration_since(exchange.first_byte)),
-            None => given_up.push(ended.saturating_duration_since(exchange.head).min(TIMEOUT)),
+            None => incomplete.push(ended.saturating_duration_since(exchange.head).min(TIMEOUT)),
         }
     }
     let answered = ran.count("/messages/answered") as usize;
@@ -128,11 +128,11 @@ fn times(ran: &Ran, wrong: &mut Complaints) {
     held.sort_unstable();
     held.truncate(answered);
     // What a frozen server never read, or what was lost with its connection, is known to have waited no time at all.
-    given_up.truncate(if matches!(ran.cell.end, End::FrozenReading | End::CtrlCTwice) { unanswered } else { 0 });
-    given_up.resize(unanswered, Duration::ZERO);
+    incomplete.truncate(if matches!(ran.cell.end, End::FrozenReading | End::CtrlCTwice) { unanswered } else { 0 });
+    incomplete.resize(unanswered, Duration::ZERO);
     // A message that was due and never left waited too, but had no service; each way to count them is in order.
     let never_left = vec![Duration::ZERO; unsent];
-    let ways = [vec![], given_up.clone(), [given_up.as_slice(), &never_left].concat()];
+    let ways = [vec![], incomplete.clone(), [incomplete.as_slice(), &never_left].concat()];
     let first_way = usize::from(matches!(ran.cell.end, End::FrozenReading | End::FrozenDeaf));
     let ways: Vec<Vec<Duration>> = ways[first_way..]
         .iter()
@@ -145,7 +145,7 @@ fn times(ran: &Ran, wrong: &mut Complaints) {
     for measure in ["response_time", "service_time"] {
         let known = &ran.report["times"][measure];
         // What was given up is told apart.
-        let seen = if known["with_given_up"].is_null() { known } else { &known["with_given_up"] };
+        let seen = if known["with_incomplete"].is_null() { known } else { &known["with_incomplete"] };
         let bounds: Vec<&str> =
             seen["at_least"].as_array().into_iter().flatten().filter_map(|one| one.as_str()).collect();
         for (name, quantile) in PERCENTILES {

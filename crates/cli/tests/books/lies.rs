@@ -34,7 +34,7 @@ const LIES: [Lie; 19] = [
     ("/requests/unfinished", more),
     ("/requests/sent", more),
     ("/requests/sent", less),
-    ("/requests/answers", less),
+    ("/requests/responses", less),
     ("/requests/attempts", less),
     ("/requests/success_ratio", |_| json!(0.99)),
     ("/intervals/1/succeeded", less),
@@ -46,7 +46,7 @@ const LIES: [Lie; 19] = [
     ("/times/succeeded/response_time/p90_ns", no_time),
     ("/times/succeeded/response_time/max_ns", no_time),
     ("/times/succeeded/service_time/p50_ns", an_hour),
-    ("/times/succeeded/service_time/with_given_up", |_| json!({"p99_ns": 1_000_000_000, "at_least": ["p99"]})),
+    ("/times/succeeded/service_time/with_incomplete", |_| json!({"p99_ns": 1_000_000_000, "at_least": ["p99"]})),
 ];
 
 #[test]
@@ -56,10 +56,10 @@ fn a_report_that_lies_is_complained_about() {
     for (path, lie) in LIES {
         let mut report = honest.report.clone();
         let value = report.pointer_mut(path).unwrap_or_else(|| panic!("the report has no {path}"));
-        let (said, told) = (value.clone(), lie(value));
-        *value = told.clone();
+        let (said, reported) = (value.clone(), lie(value));
+        *value = reported.clone();
         let complaints = check(&Ran { report, books: honest.books.clone(), errors: String::new(), ..honest });
-        assert!(complaints != before, "nobody noticed that {path} is {told} and not {said}");
+        assert!(complaints != before, "nobody noticed that {path} is {reported} and not {said}");
     }
     for (code, noticed) in [(Some(1), true), (honest.code, false)] {
         let (report, books) = (honest.report.clone(), honest.books.clone());

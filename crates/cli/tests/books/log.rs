@@ -6,7 +6,7 @@ use std::time::Instant;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Did {
     /// Answered, or about to.
-    Answer,
+    Response,
     /// Read, and left alone for good.
     Freeze,
     /// Read; the connection was closed without an answer.
@@ -26,7 +26,7 @@ pub(crate) struct Exchange {
     pub(crate) head: Instant,
     pub(crate) did: Did,
     /// Before the system call that took the first byte of the answer, and after the one that took its last.
-    pub(crate) answer_begun: Option<Instant>,
+    pub(crate) response_begun: Option<Instant>,
     pub(crate) answered: Option<Instant>,
     pub(crate) is_good: bool,
 }
@@ -104,7 +104,7 @@ impl Books {
         let mut before = Vec::with_capacity(self.exchanges.len());
         for exchange in &self.exchanges {
             before.push(last[exchange.link]);
-            last[exchange.link] = exchange.answer_begun;
+            last[exchange.link] = exchange.response_begun;
         }
         before
     }

@@ -76,7 +76,7 @@ fn closed_port() -> (TcpListener, String) {
 }
 
 pub(crate) fn run(cell: Cell) -> Ran {
-    let is_hopeless = cell.end == End::Hopeless;
+    let is_hopeless = cell.end == End::TooManyFailures;
     let server = (!is_hopeless).then(|| Server::start(cell.script()));
     let (_held, nobody) = closed_port();
     let address = server.as_ref().map_or(nobody, |server| server.address.to_string());
@@ -158,8 +158,9 @@ impl Client {
                 self.signal(Signal::INT);
                 // Two signals of a kind that nobody has taken yet are one.
                 let errors = self.errors.clone();
-                let has_heard = || std::fs::read_to_string(&errors).is_ok_and(|said| said.contains("Ctrl-C again"));
-                self.wait_until("it says that it has heard Ctrl-C", has_heard);
+                let has_server_text =
+                    || std::fs::read_to_string(&errors).is_ok_and(|said| said.contains("Ctrl-C again"));
+                self.wait_until("it says that it has heard Ctrl-C", has_server_text);
                 self.signal(Signal::INT);
             }
             End::WholeStopped => {

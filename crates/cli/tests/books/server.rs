@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::log::{Books, Did, Exchange, Link};
-use crate::speech::{Heard, Protocol, Speech, answer};
+use crate::speech::{Heard, Protocol, Speech, response};
 
 /// What the server does from some instant on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +91,7 @@ struct Connection {
 }
 
 enum Deed {
-    Answer { exchange: usize, payload: Vec<u8> },
+    Response { exchange: usize, payload: Vec<u8> },
     Close { link: usize },
     Upset(Upset),
 }
@@ -201,11 +201,11 @@ impl Serving {
         let now = Instant::now();
         let connection = &mut self.connections[index];
         let first_byte = *connection.first_byte.get_or_insert(now);
-        let heard = connection.speech.hear(bytes);
+        let received = connection.speech.hear(bytes);
         connection.first_byte = connection.speech.is_midway().then_some(now);
-        for heard in heard {
+        for received in received {
             let connection = &mut self.connections[index];
-            match heard {
+            match received {
                 Heard::Reply(reply) => connection.output.extend(reply),
                 Heard::Handshake(reply) => {
                     connection.output.extend(reply);
@@ -227,13 +227,13 @@ impl Serving {
         let did = match self.mood {
             Some(Upset::FreezeReading) => Did::Freeze,
             _ if is_dropped => Did::Drop,
-            _ => Did::Answer,
+            _ => Did::Response,
         };
         let (link, exchange) = (connection.link, self.books.exchanges.len());
-        let (answer_begun, answered, is_good) = (None, None, true);
-        self.books.exchanges.push(Exchange { link, stream, first_byte, head, did, answer_begun, answered, is_good });
+        let (response_begun, answered, is_good) = (None, None, true);
+        self.books.exchanges.push(Exchange { link, stream, first_byte, head, did, response_begun, answered, is_good });
         match did {
-            Did::Answer => self.plan(head + self.script.delay, Deed::Answer { exchange, payload }),
+            Did::Response => self.plan(head + self.script.delay, Deed::Response { exchange, payload }),
             Did::Drop => self.plan(head + DROP_AFTER, Deed::Close { link }),
             Did::Freeze => {}
         }
@@ -247,14 +247,14 @@ impl Serving {
     fn do_what_is_due(&mut self) {
         while let Some(entry) = self.due.first_entry().filter(|entry| entry.key().0 <= Instant::now()) {
             match entry.remove() {
-                Deed::Answer { exchange, payload } => self.answer(exchange, &payload),
+                Deed::Response { exchange, payload } => self.response(exchange, &payload),
                 Deed::Close { link } => self.close(link),
                 Deed::Upset(upset) => self.become_upset(upset),
             }
         }
     }
 
-    fn answer(&mut self, exchange: usize, payload: &[u8]) {
+    fn response(&mut self, exchange: usize, payload: &[u8]) {
         if matches!(self.mood, Some(Upset::FreezeReading | Upset::FreezeDeaf)) {
             self.books.exchanges[exchange].did = Did::Freeze;
             return;
@@ -262,13 +262,13 @@ impl Serving {
         let is_good = self.mood != Some(Upset::Fail);
         let link = self.books.exchanges[exchange].link;
         let Some(index) = self.connections.iter().position(|connection| connection.link == link) else { return };
-        let asked = &mut self.books.exchanges[exchange];
-        asked.is_good = is_good;
+        let requested = &mut self.books.exchanges[exchange];
+        requested.is_good = is_good;
         let connection = &mut self.connections[index];
-        connection.output.extend(answer(self.script.protocol, asked.stream, payload, is_good));
+        connection.output.extend(response(self.script.protocol, requested.stream, payload, is_good));
         connection.answering.push_back((exchange, connection.output.len()));
         connection.closes_when_written |= self.mood == Some(Upset::Refuse);
-        asked.answer_begun = Some(Instant::now());
+        requested.response_begun = Some(Instant::now());
         self.write(index);
     }
 

@@ -48,12 +48,12 @@ impl Speech {
 
     pub(crate) fn hear(&mut self, bytes: &[u8]) -> Vec<Heard> {
         self.input.extend_from_slice(bytes);
-        let mut heard = Vec::new();
+        let mut received = Vec::new();
         while let Some((taken, what)) = self.next() {
             self.input.drain(..taken);
-            heard.extend(what);
+            received.extend(what);
         }
-        heard
+        received
     }
 
     fn next(&mut self) -> Option<(usize, Option<Heard>)> {
@@ -115,13 +115,13 @@ fn frame_of_websocket(input: &[u8]) -> Option<(usize, Option<Heard>)> {
     let mask = input.get(at..at + 4)?;
     let masked = input.get(at + 4..at + 4 + length)?;
     let payload: Vec<u8> = masked.iter().zip(mask.iter().cycle()).map(|(byte, mask)| byte ^ mask).collect();
-    let heard = match first & 0x0f {
+    let received = match first & 0x0f {
         TEXT | BINARY => Some(Heard::Request { stream: u32::from(first & 0x0f), payload }),
         PING => Some(Heard::Reply(unmasked(PONG, &payload))),
         CLOSE => Some(Heard::Farewell(unmasked(CLOSE, &payload))),
         _ => None,
     };
-    Some((at + 4 + length, heard))
+    Some((at + 4 + length, received))
 }
 
 fn unmasked(kind: u8, payload: &[u8]) -> Vec<u8> {
@@ -143,7 +143,7 @@ fn hear_http2(input: &[u8]) -> Option<(usize, Option<Heard>)> {
     let payload = input.get(9..9 + length)?;
     let (kind, flags) = (head[3], head[4]);
     let stream = u32::from_be_bytes([head[5], head[6], head[7], head[8]]) & 0x7fff_ffff;
-    let heard = match kind {
+    let received = match kind {
         HEADERS => {
             assert!(flags & END_STREAM != 0 && flags & END_HEADERS != 0, "a small request without a body");
             Some(Heard::Request { stream, payload: Vec::new() })
@@ -152,7 +152,7 @@ fn hear_http2(input: &[u8]) -> Option<(usize, Option<Heard>)> {
         PING_OF_HTTP2 if flags & ACK == 0 => Some(Heard::Reply(frame_of_http2(PING_OF_HTTP2, ACK, 0, payload))),
         _ => None,
     };
-    Some((9 + length, heard))
+    Some((9 + length, received))
 }
 
 fn frame_of_http2(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
@@ -161,7 +161,7 @@ fn frame_of_http2(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
 }
 
 /// A complete answer: a 200 or an echo when `is_good`, else a 500 or other bytes of the same length.
-pub(crate) fn answer(protocol: Protocol, stream: u32, payload: &[u8], is_good: bool) -> Vec<u8> {
+pub(crate) fn response(protocol: Protocol, stream: u32, payload: &[u8], is_good: bool) -> Vec<u8> {
     // RFC 7541 appendix A: `:status: 200` and `:status: 500` are entries 8 and 14 of the static table.
     let (status, field) = if is_good { ("200 OK", 0x88) } else { ("500 Wrong", 0x8e) };
     let echo: Vec<u8> = if is_good { payload.to_vec() } else { vec![b'?'; payload.len()] };

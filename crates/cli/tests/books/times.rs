@@ -41,7 +41,7 @@ pub(crate) fn times(ran: &Ran, wrong: &mut Complaints) {
         }
     }
     waiting(ran, wrong);
-    spoiled(ran, wrong);
+    unreliable(ran, wrong);
 }
 
 struct Figure {
@@ -54,7 +54,7 @@ fn percentile(ran: &Ran, bounds: &Bounds, figure: &Figure, wrong: &mut Complaint
     let Figure { measure, name, quantile } = *figure;
     let known = &ran.report["times"]["succeeded"][measure];
     // What was given up is told apart.
-    let seen = if known["with_given_up"].is_null() { known } else { &known["with_given_up"] };
+    let seen = if known["with_incomplete"].is_null() { known } else { &known["with_incomplete"] };
     let Some(value) = seen[format!("{name}_ns")].as_u64().map(Duration::from_nanos) else { return };
     let lists = || bounds.censored.iter();
     let least = lists().filter_map(|censored| least(bounds, censored, quantile)).min().unwrap_or_default();
@@ -109,7 +109,7 @@ fn bounds(ran: &Ran, measure: &str) -> Bounds {
     let (next, before) = (books.next_on_link(), books.before_on_link());
     let mut times = Vec::new();
     for ((exchange, next), before) in books.exchanges.iter().zip(next).zip(before) {
-        let Some(begun) = exchange.answer_begun.filter(|_| exchange.answered.is_some() && exchange.is_good) else {
+        let Some(begun) = exchange.response_begun.filter(|_| exchange.answered.is_some() && exchange.is_good) else {
             continue;
         };
         let is_shared = ran.cell.load == Load::Streams;
@@ -137,7 +137,7 @@ fn bounds(ran: &Ran, measure: &str) -> Bounds {
         "response_time" => vec![all],
         // Of what was never sent it is a matter of taste whether it has a service time.
         _ => {
-            let unanswered = ran.requests("sent").saturating_sub(ran.requests("answers"));
+            let unanswered = ran.requests("sent").saturating_sub(ran.requests("responses"));
             let sent = (unanswered as usize).saturating_sub(timed_out.len()).min(unfinished.len());
             vec![all, [timed_out.clone(), unfinished.clone()].concat(), [&timed_out, &unfinished[..sent]].concat()]
         }
@@ -203,18 +203,18 @@ fn waiting(ran: &Ran, wrong: &mut Complaints) {
 }
 
 /// A percentile is spoiled when more than the rest above it overlapped a stall of ours.
-fn spoiled(ran: &Ran, wrong: &mut Complaints) {
+fn unreliable(ran: &Ran, wrong: &mut Complaints) {
     let known = "/times/succeeded/response_time";
-    let has_given_up = ran.report.pointer(known).is_some_and(|times| !times["with_given_up"].is_null());
-    let path = &format!("{known}{}/spoiled", if has_given_up { "/with_given_up" } else { "" });
-    let (Some(names), Some(_)) = (wrong.field(ran, path), wrong.field(ran, "/requests/covered")) else {
+    let has_incomplete = ran.report.pointer(known).is_some_and(|times| !times["with_incomplete"].is_null());
+    let path = &format!("{known}{}/spoiled", if has_incomplete { "/with_incomplete" } else { "" });
+    let (Some(names), Some(_)) = (wrong.field(ran, path), wrong.field(ran, "/requests/stall_affected")) else {
         return;
     };
     let names: Vec<&str> = names.as_array().into_iter().flatten().filter_map(|name| name.as_str()).collect();
-    let given_up = ["unfinished", "dropped"].map(|name| ran.requests(name)).iter().sum::<u64>();
-    let given_up = given_up + ran.failed_by("timeout") + ran.failed_by("connect-timeout");
+    let incomplete = ["unfinished", "dropped"].map(|name| ran.requests(name)).iter().sum::<u64>();
+    let incomplete = incomplete + ran.failed_by("timeout") + ran.failed_by("connect-timeout");
     // Of all that have a percentile: what was given up has no time of its own, and stands above.
-    let (covered, of) = (ran.requests("covered") as f64, (ran.requests("succeeded") + given_up).max(1) as f64);
+    let (covered, of) = (ran.requests("stall_affected") as f64, (ran.requests("succeeded") + incomplete).max(1) as f64);
     for (name, quantile) in PERCENTILES {
         let (rest, share) = (1.0 - quantile, covered / of);
         let is_near = (share - rest).abs() < 1.0 / of && covered > 0.0;

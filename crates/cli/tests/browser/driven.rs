@@ -11,7 +11,7 @@ pub(crate) struct Driven {
     child: Child,
     /// Pages to try. When it is closed the program ends.
     asks: Option<ChildStdin>,
-    answers: BufReader<ChildStdout>,
+    responses: BufReader<ChildStdout>,
 }
 
 /// A page, and how it is tried.
@@ -37,8 +37,8 @@ impl Driven {
         let mut command = Command::new("node");
         command.arg(scripts().join("pages.mjs")).arg(tools).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("node starts");
-        let answers = BufReader::new(child.stdout.take().expect("a pipe"));
-        Self { asks: child.stdin.take(), child, answers }
+        let responses = BufReader::new(child.stdout.take().expect("a pipe"));
+        Self { asks: child.stdin.take(), child, responses }
     }
 
     /// Tries a page; why it failed. `wants` hears what its script wants meanwhile.
@@ -49,7 +49,7 @@ impl Driven {
         writeln!(asks, "{line}").map_err(|error| format!("the program that drives the browser is gone: {error}"))?;
         loop {
             let mut line = String::new();
-            let length = self.answers.read_line(&mut line).map_err(|error| error.to_string())?;
+            let length = self.responses.read_line(&mut line).map_err(|error| error.to_string())?;
             if length == 0 {
                 return Err("the program that drives the browser has ended; what it said is above".to_owned());
             }

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use ::report::{About, SearchInput, Varied, search_value};
-use ::search::{Bin, Class, Ended, Found, Order, Outcome, Purpose, Tally, Trial};
-use metrics::Lost;
+use ::search::{Bin, Class, Ended, Outcome, Purpose, SearchResult, Tally, Trial, TrialOrder};
+use metrics::GoalMisses;
 use serde_json::Value;
 
 /// Loads that were tried, and what came of them.
@@ -21,7 +21,7 @@ pub(crate) const ALL: usize = TRIALS.len();
 /// The report of a search that has made so many of its trials.
 pub(crate) fn searched(made: usize) -> Value {
     let trials: Vec<Trial> = (0..made).map(trial).collect();
-    let found = Found {
+    let found = SearchResult {
         lower: (made == ALL).then_some(12_400.0),
         upper: Some(12_800.0),
         is_confirmed: made == ALL,
@@ -58,8 +58,8 @@ pub(crate) fn searched(made: usize) -> Value {
 fn trial(place: usize) -> Trial {
     let (at, purpose, class, lost) = TRIALS[place];
     let span = Duration::from_secs(20);
-    let order = Order { number: place + 1, at, purpose, warmup: span / 8, span, span_max: span, bin: span / 40 };
-    let lost = Lost { lost, of: 20_000 };
+    let order = TrialOrder { number: place + 1, at, purpose, warmup: span / 8, span, span_max: span, bin: span / 40 };
+    let lost = GoalMisses { lost, of: 20_000 };
     let mut tally = Tally::default();
     tally.push(Bin { lost: vec![lost], ..Bin::default() });
     let outcome = Outcome {

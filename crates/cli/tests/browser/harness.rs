@@ -30,32 +30,32 @@ struct Asked {
 
 impl Asked {
     fn read(words: impl IntoIterator<Item = String>) -> Result<Self, String> {
-        let (mut asked, mut words) = (Self::default(), words.into_iter());
+        let (mut requested, mut words) = (Self::default(), words.into_iter());
         while let Some(word) = words.next() {
             let (flag, value) = match word.split_once('=') {
                 Some((flag, value)) if flag.starts_with("--") => (flag.to_owned(), Some(value.to_owned())),
                 _ => (word, None),
             };
             match flag.as_str() {
-                "--list" => asked.list = true,
-                "--exact" => asked.exact = true,
-                "--ignored" => asked.ignored = true,
+                "--list" => requested.list = true,
+                "--exact" => requested.exact = true,
+                "--ignored" => requested.ignored = true,
                 // They run one after the other, what they say is told when they fail, and none is left out.
                 "--include-ignored" | "--nocapture" | "--no-capture" | "--show-output" | "--quiet" | "-q"
                 | "--report-time" => {}
                 "--format" | "--skip" | "--test-threads" | "--color" | "-Z" => {
                     let value = value.or_else(|| words.next()).ok_or_else(|| format!("{flag} wants a value"))?;
                     match flag.as_str() {
-                        "--format" => asked.is_terse = value == "terse",
-                        "--skip" => asked.skipped.push(value),
+                        "--format" => requested.is_terse = value == "terse",
+                        "--skip" => requested.skipped.push(value),
                         _ => {}
                     }
                 }
                 _ if flag.starts_with('-') => return Err(format!("{flag} is no flag of this test program")),
-                _ => asked.filters.push(flag),
+                _ => requested.filters.push(flag),
             }
         }
-        Ok(asked)
+        Ok(requested)
     }
 
     fn selects(&self, name: &str) -> bool {
@@ -66,17 +66,17 @@ impl Asked {
 
 /// Lists the tests, or runs those that the command line selects. `share` is made when the first of them begins.
 pub(crate) fn main<S>(tests: &[Test<S>], share: fn() -> S) -> ExitCode {
-    let asked = match Asked::read(std::env::args().skip(1)) {
-        Ok(asked) => asked,
+    let requested = match Asked::read(std::env::args().skip(1)) {
+        Ok(requested) => requested,
         Err(wrong) => {
             eprintln!("error: {wrong}");
             return ExitCode::from(FAILED);
         }
     };
-    let selected: Vec<&Test<S>> = tests.iter().filter(|test| asked.selects(test.name)).collect();
-    if asked.list {
+    let selected: Vec<&Test<S>> = tests.iter().filter(|test| requested.selects(test.name)).collect();
+    if requested.list {
         selected.iter().for_each(|test| println!("{}: test", test.name));
-        if !asked.is_terse {
+        if !requested.is_terse {
             println!("\n{} tests, 0 benchmarks", selected.len());
         }
         return ExitCode::SUCCESS;
@@ -95,7 +95,7 @@ pub(crate) fn main<S>(tests: &[Test<S>], share: fn() -> S) -> ExitCode {
         }
     }
     drop(shared);
-    told(&failed);
+    reported(&failed);
     let result = if failed.is_empty() { "ok" } else { "FAILED" };
     let (passed, filtered) = (selected.len() - failed.len(), tests.len() - selected.len());
     println!(
@@ -106,7 +106,7 @@ pub(crate) fn main<S>(tests: &[Test<S>], share: fn() -> S) -> ExitCode {
 }
 
 /// Why tests failed.
-fn told(failed: &[(&str, String)]) {
+fn reported(failed: &[(&str, String)]) {
     if failed.is_empty() {
         return;
     }
@@ -135,13 +135,13 @@ pub(crate) fn the_command_line_is_that_of_rust() -> Result<(), String> {
         ("--ignored", &[]),
         ("--include-ignored -Z unstable-options --color=never -q", &names),
     ] {
-        let asked = Asked::read(line.split_whitespace().map(str::to_owned))?;
-        let selected: Vec<&str> = names.into_iter().filter(|name| asked.selects(name)).collect();
+        let requested = Asked::read(line.split_whitespace().map(str::to_owned))?;
+        let selected: Vec<&str> = names.into_iter().filter(|name| requested.selects(name)).collect();
         assert_eq!(selected, wanted, "{line}");
-        assert!(!asked.list && !asked.is_terse, "{line}");
+        assert!(!requested.list && !requested.is_terse, "{line}");
     }
-    let asked = Asked::read(["--list", "--format", "terse"].map(str::to_owned))?;
-    assert!(asked.list && asked.is_terse);
+    let requested = Asked::read(["--list", "--format", "terse"].map(str::to_owned))?;
+    assert!(requested.list && requested.is_terse);
     for line in ["--format", "--nonsense", "-x"] {
         assert!(Asked::read([line.to_owned()]).is_err(), "{line}");
     }

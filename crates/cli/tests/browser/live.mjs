@@ -113,7 +113,7 @@ async function start(page, second, target) {
   await fill(page, "#url-form [name=rate]", "5/s");
   await fill(page, "#url-form [name=duration]", "1s");
   await send(page, "#url-form");
-  await isTold(page, "--i-may-load");
+  await isTold(page, "--allow-host");
 
   await fill(page, "#url-form [name=url]", target);
   await fill(page, "#url-form [name=rate]", "500/s");
@@ -161,7 +161,7 @@ async function pause(page, second, { paged, target }) {
 async function translate(page, second) {
   await press(second, "中文");
   await until(second, "运行中");
-  await press(second, "主题：自动");
+  await press(second, "主题：跟随系统");
   assert.equal(await second.evaluate(() => document.documentElement.dataset.theme), "light");
   await press(second, "主题：浅色");
   assert.equal(await second.evaluate(() => document.documentElement.dataset.theme), "dark");

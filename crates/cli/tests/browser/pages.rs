@@ -15,7 +15,7 @@ use crate::{Folder, Served, onrush, output, report, text};
 /// on any screen and on paper.
 pub(crate) fn a_browser_shows_the_page(driven: &mut Driven) -> Result<(), String> {
     let (served, folder) = (Served::start(), Folder::new("kept-browser"));
-    let rest = "scenarios:\n  see:\n    load: {rate: [\"50:1s\", \"100:1s\"]}\n    steps: [{get: /delay/uniform/2-20, name: look}, {get: /status/404, name: miss, on_failure: go on}]\n  pay:\n    load: {users: 4, for: 2s}\n    steps: [{transaction: order, steps: [{get: /delay/5}]}]\nthresholds: [\"p99(response_time) < 50ms\"]\n";
+    let rest = "scenarios:\n  see:\n    load: {rate: [\"50:1s\", \"100:1s\"]}\n    steps: [{get: /delay/uniform/2-20, name: look}, {get: /status/404, name: miss, on_failure: continue}]\n  pay:\n    load: {users: 4, for: 2s}\n    steps: [{transaction: order, steps: [{get: /delay/5}]}]\nthresholds: [\"p99(response_time) < 50ms\"]\n";
     let plan = folder.plan("plan", &served, rest);
     let (load, held) = (folder.path("load.html"), folder.path("held.html"));
     let ws = served.url("/ws").replace("http://", "ws://");
@@ -31,8 +31,8 @@ pub(crate) fn a_browser_shows_the_page(driven: &mut Driven) -> Result<(), String
         let done = child.wait_with_output().expect("it ends");
         assert!(done.status.code().is_some_and(|code| code < 2), "{}", text(&done.stderr));
         // There is something to draw.
-        let told = report(&done);
-        assert!(told["intervals"].as_array().is_some_and(|rows| rows.len() > 5), "{told:#}");
+        let reported = report(&done);
+        assert!(reported["intervals"].as_array().is_some_and(|rows| rows.len() > 5), "{reported:#}");
     }
     for file in [load, held] {
         let name = "kept::a_browser_shows_the_page";

@@ -16,7 +16,7 @@ export async function search(tester, { link, trials, files }) {
   assert.equal((await page.$$("#search svg circle")).length, 2 * (trials + 1));
   await isReadable(page, "a search");
   await page.click("#language");
-  await sees(page, () => document.querySelector("#search")?.textContent.includes("各次测试"));
+  await sees(page, () => document.querySelector("#search")?.textContent.includes("各次试压"));
   await fits(page, "a search");
   await page.screenshot({ path: tester.place("search.png") });
   await page.close();

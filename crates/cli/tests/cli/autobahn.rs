@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
-use wire::websocket::{self, Heard, Opening, Role, Scratch, Session, Terms};
+use wire::websocket::{self, Opening, Role, Scratch, Session, SessionEvent, Terms};
 
 use crate::binary::Served;
 use crate::{closed_port, listens};
@@ -154,7 +154,7 @@ fn echo(address: &str, path: &str) -> String {
             Err(error) => return format!("no head could be read: {error}"),
         }
     }
-    let (_, agreed) = websocket::read_answer(&head, &key, &[], true).expect("an answer").expect("a whole one");
+    let (_, agreed) = websocket::read_response(&head, &key, &[], true).expect("an answer").expect("a whole one");
     let (role, most) = (Role::Client, 64 << 20);
     let terms = Terms { role, deflate: agreed.deflate, message_bytes_max: most, kept_bytes_max: most as usize };
     let (mut session, mut scratch) = (Session::new(terms), Scratch::default());
@@ -175,19 +175,19 @@ fn echo(address: &str, path: &str) -> String {
         let mut over = None;
         loop {
             match session.handle(rest, &mut scratch, mask, &mut out) {
-                Ok((_, Heard::NeedMore)) => break,
+                Ok((_, SessionEvent::NeedMore)) => break,
                 Err(fault) => {
                     over = Some(format!("{fault:?}"));
                     break;
                 }
-                Ok((taken, heard)) => {
-                    if let Heard::Message { kind, bytes, .. } = &heard {
+                Ok((taken, received)) => {
+                    if let SessionEvent::Message { kind, bytes, .. } = &received {
                         match agreed.deflate.is_some() {
                             true => websocket::push_message(*kind, true, mask, &deflater.compress(bytes), &mut out),
                             false => websocket::push_message(*kind, false, mask, bytes, &mut out),
                         }
                     }
-                    if let Heard::Close { code, .. } = heard {
+                    if let SessionEvent::Close { code, .. } = received {
                         over = Some(format!("close {code:?}"));
                     }
                     rest = &mut rest[taken..];

@@ -135,7 +135,7 @@ fn mistakes_name_the_place_where_they_stand() {
 }
 
 #[test]
-fn a_variable_that_is_no_flag_is_told_and_ignored() {
+fn a_variable_that_is_no_flag_is_reported_and_ignored() {
     let served = Served::start();
     let said = run(&["-n", "3", &served.url("/")], &[("ONRUSH_CONECTIONS", "5")]);
     assert_eq!(said.status.code(), Some(0), "{said:?}");

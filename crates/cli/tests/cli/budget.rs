@@ -12,9 +12,9 @@ pub(crate) fn answered(served: &Served) -> u64 {
     let address = served.url.trim_start_matches("http://").to_owned();
     let mut stream = TcpStream::connect(address).expect("it listens");
     stream.write_all(b"GET /stats HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").expect("it reads");
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).expect("it answers");
-    let (_, body) = answer.split_once("\r\n\r\n").expect("a head and a body");
+    let mut response = String::new();
+    stream.read_to_string(&mut response).expect("it answers");
+    let (_, body) = response.split_once("\r\n\r\n").expect("a head and a body");
     let stats: Value = serde_json::from_str(body).expect("JSON");
     let by_path = stats["requests_by_path"].as_object().expect("counts").iter();
     by_path.filter(|(path, _)| *path != "/stats").filter_map(|(_, count)| count.as_u64()).sum()
@@ -58,16 +58,16 @@ fn requests_end_any_load_at_exactly_as_many() {
             let own = if words.contains(&tls.as_str()) { &secure } else { &served };
             let before = answered_by(own, &words);
             let seen = load(&[&["--driver", driver, "--budget", &budget], &words[..]].concat());
-            let asked = requests.replace('k', "000").parse::<u64>().expect("a number");
+            let requested = requests.replace('k', "000").parse::<u64>().expect("a number");
             let (ended, counts) = (&seen["budget"]["ended_by"], &seen["requests"]);
             assert_eq!(ended, "requests", "{words:?}: {seen:#}");
             assert_eq!(seen["stopped"], false, "{words:?}");
             if !words.contains(&"--warmup") {
-                assert_eq!(counts["started"].as_u64(), Some(asked), "{words:?}: {seen:#}");
-                assert_eq!(counts["succeeded"].as_u64(), Some(asked), "{words:?}: {seen:#}");
+                assert_eq!(counts["started"].as_u64(), Some(requested), "{words:?}: {seen:#}");
+                assert_eq!(counts["succeeded"].as_u64(), Some(requested), "{words:?}: {seen:#}");
             }
             if let Some(before) = before {
-                assert_eq!(answered(own) - before, asked, "{driver} {words:?}: {seen:#}");
+                assert_eq!(answered(own) - before, requested, "{driver} {words:?}: {seen:#}");
             }
         }
     }
@@ -160,7 +160,7 @@ fn redirects_that_the_budget_forbids_are_not_counted() {
         let rounds = |key: &str| seen["requests"]["iterations"][key].as_u64().expect("a count");
         assert_eq!((count("started"), count("succeeded")), (77, 77), "{name}: {seen}");
         // Each round is a request and two redirects behind it; those that were cut lack one or both.
-        let begun = rounds("completed") + rounds("failed") + rounds("cut");
+        let begun = rounds("completed") + rounds("failed") + rounds("aborted");
         assert_eq!(begun + count("redirects"), 77, "{name}: {seen}");
         assert!(rounds("completed") * 3 <= 77 && rounds("completed") >= 77 / 3 - 7, "{name}: {seen}");
     }

@@ -31,17 +31,17 @@ fn said_in(number: usize, words: &[&str], code: i32, says: [&str; 2], not: [&str
 /// Who accepts, keeps all that comes, and answers with the same bytes to whatever it was; with none, it never answers.
 struct Peer {
     address: String,
-    heard: Arc<Mutex<Vec<Vec<u8>>>>,
+    received: Arc<Mutex<Vec<Vec<u8>>>>,
     /// Connections that have come and not gone.
     open: Arc<AtomicUsize>,
 }
 
 impl Peer {
-    fn start(answer: &'static [u8]) -> Self {
+    fn start(response: &'static [u8]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address").to_string();
-        let (heard, open) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicUsize::new(0)));
-        let (all, now_open) = (heard.clone(), open.clone());
+        let (received, open) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicUsize::new(0)));
+        let (all, now_open) = (received.clone(), open.clone());
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 let Ok(mut stream) = stream else { return };
@@ -51,7 +51,7 @@ impl Peer {
                     let mut bytes = [0; 4096];
                     while let Ok(count @ 1..) = stream.read(&mut bytes) {
                         all.lock().expect("nobody panics with it").push(bytes[..count].to_vec());
-                        if stream.write_all(answer).is_err() {
+                        if stream.write_all(response).is_err() {
                             break;
                         }
                     }
@@ -59,7 +59,7 @@ impl Peer {
                 });
             }
         });
-        Self { address, heard, open }
+        Self { address, received, open }
     }
 
     /// What came that is the beginning of TLS, of all that came before.
@@ -69,10 +69,15 @@ impl Peer {
         last.write_all(b"the last").expect("it reads");
         let is_last = |bytes: &Vec<u8>| bytes == b"the last";
         wait_for("the last connection is heard", || {
-            self.heard.lock().expect("nobody panics with it").iter().any(is_last)
+            self.received.lock().expect("nobody panics with it").iter().any(is_last)
         });
         wait_for("all others are gone", || self.open.load(Ordering::SeqCst) == 1);
-        self.heard.lock().expect("nobody panics with it").iter().filter(|bytes| bytes.starts_with(&[0x16, 3])).count()
+        self.received
+            .lock()
+            .expect("nobody panics with it")
+            .iter()
+            .filter(|bytes| bytes.starts_with(&[0x16, 3]))
+            .count()
     }
 }
 
@@ -107,7 +112,7 @@ fn a_check_that_failed_is_the_cause_and_not_the_status() {
         status,
         ["do not meet", "不符合"],
     );
-    let teapot = ["every answer was 418; if it is a success here", "所有响应都是 418；如果这就是期望的结果"];
+    let teapot = ["every answer was 418; if it is a success here", "所有响应都是 418；如果这就是预期的结果"];
     said(&["-n", "5", "-c", "1", &served.url("/status/418")], 1, teapot, ["", ""]);
     // The answers come with a good status, and too late.
     let (late, url) = (["mostly timeout", "主要是 timeout"], served.url("/delay/3600000"));
@@ -115,7 +120,7 @@ fn a_check_that_failed_is_the_cause_and_not_the_status() {
 }
 
 #[test]
-fn files_with_mistakes_are_told_line_by_line() {
+fn files_with_mistakes_are_reported_line_by_line() {
     let folder = std::env::temp_dir().join(format!("onrush-causes-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a place for it");
     let path = |name: &str| folder.join(name).to_str().expect("UTF-8").to_owned();
@@ -202,11 +207,11 @@ fn a_socket_of_this_machine_is_named_by_its_path() {
 }
 
 #[test]
-fn an_answer_without_its_end_is_told_from_one_that_never_came() {
+fn an_response_without_its_end_is_reported_from_one_that_never_came() {
     let talks = Peer::start(b"hello");
     let (tcp, mute) = (format!("tcp://{}", talks.address), Peer::start(b""));
     let (mute_tcp, mute_http) = (format!("tcp://{}", mute.address), format!("http://{}/", mute.address));
-    let slow = ["too slow for this load", "承受不了该压力"];
+    let slow = ["too slow for this load", "承受不了该负载"];
     // Who never answers is never in time; who does has more time than a machine that many share takes to say five bytes.
     let (load, [mute_time, time]) = ([&["-n", "2", "-c", "2"][..], &CONNECTS].concat(), ["1s", "5s"]);
     let cases = [
@@ -225,7 +230,7 @@ fn an_answer_without_its_end_is_told_from_one_that_never_came() {
             vec!["-d", "x", "--read-bytes", "7", &tcp],
             [
                 "no answer had its 7 bytes within 5s; check --read-bytes",
-                "没有应答在 5s 内达到 7 字节；请检查 --read-bytes",
+                "没有响应在 5s 内达到 7 字节；请检查 --read-bytes",
             ],
         ),
         (vec!["-d", "x", "--length-prefix", "4", &tcp], ["check --length-prefix", "请检查 --length-prefix"]),
@@ -268,7 +273,7 @@ fn an_answer_without_its_end_is_told_from_one_that_never_came() {
 
 /// One connection more asks a mute port whether it speaks TLS; nobody else is asked, whatever came.
 #[test]
-fn only_a_port_that_answered_nothing_is_asked_for_tls() {
+fn only_a_port_that_answered_nothing_is_requested_for_tls() {
     let ok = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
     let bad = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n";
     let gone = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n";
@@ -282,12 +287,12 @@ fn only_a_port_that_answered_nothing_is_asked_for_tls() {
         (alert, "60s", 0),
         (strange, "60s", 0),
     ];
-    for (answer, timeout, asked) in cases {
-        let peer = Peer::start(answer);
+    for (response, timeout, requested) in cases {
+        let peer = Peer::start(response);
         let url = format!("http://{}/", peer.address);
         let words = ["-n", "3", "-c", "1", "-t", timeout, "--output", "json", &url];
         let seen = report(&output(&[&words[..], &CONNECTS].concat()));
         assert_eq!(seen["requests"]["started"], 3, "{seen:#}");
-        assert_eq!(peer.hellos(), asked, "{}", String::from_utf8_lossy(answer));
+        assert_eq!(peer.hellos(), requested, "{}", String::from_utf8_lossy(response));
     }
 }

@@ -38,7 +38,7 @@ const ROUNDS: usize = 14;
 const DAYS: [&str; 3] = ["30", "20000", "-1"];
 
 /// What a command of openssl says, without its key before `=` or its heading.
-fn told(folder: &Folder, words: &str) -> String {
+fn reported(folder: &Folder, words: &str) -> String {
     let done = Command::new("openssl").args(words.split(' ')).current_dir(&folder.0).output().expect("openssl");
     assert!(done.status.success(), "{words}: {}", String::from_utf8_lossy(&done.stderr));
     String::from_utf8_lossy(&done.stdout).trim_end().to_owned()
@@ -102,8 +102,9 @@ fn compare(folder: &Folder, bits: Option<usize>) {
     let der = std::fs::read(folder.0.join("c.der")).expect("a file");
     let read = Certificate::read(&der).expect("a certificate");
     let line = |what: &str| {
-        let told = told(folder, &format!("x509 -in c.pem -noout {what} -nameopt utf8,sep_comma_plus_space,sname"));
-        told.split_once('=').expect("a key and a value").1.to_owned()
+        let reported =
+            reported(folder, &format!("x509 -in c.pem -noout {what} -nameopt utf8,sep_comma_plus_space,sname"));
+        reported.split_once('=').expect("a key and a value").1.to_owned()
     };
     assert_eq!(read.subject.to_string(), ours(&line("-subject")));
     assert_eq!(read.issuer.to_string(), ours(&line("-issuer")));
@@ -116,6 +117,6 @@ fn compare(folder: &Folder, bits: Option<usize>) {
     assert_eq!(read.rsa_bits, bits);
     assert_eq!(
         read.names().collect::<BTreeSet<_>>(),
-        names_of(&told(folder, "x509 -in c.pem -noout -ext subjectAltName"))
+        names_of(&reported(folder, "x509 -in c.pem -noout -ext subjectAltName"))
     );
 }

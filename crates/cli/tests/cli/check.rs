@@ -12,7 +12,7 @@ fn file(name: &str) -> String {
 }
 
 #[test]
-fn a_right_file_is_told_in_a_line() {
+fn a_right_file_is_reported_in_a_line() {
     for (flags, said) in [
         (&[][..], "no mistakes; 1 scenario (buyers), 15 steps, 0 data sets, 3 thresholds\n"),
         (&["--lang", "zh"], "没有错误；1 个场景（buyers），15 个步骤，0 个数据集，3 个阈值\n"),
@@ -24,13 +24,13 @@ fn a_right_file_is_told_in_a_line() {
 }
 
 #[test]
-fn all_mistakes_of_a_wrong_file_are_told_at_once_in_both_languages() {
+fn all_mistakes_of_a_wrong_file_are_reported_at_once_in_both_languages() {
     for (flags, said) in [
         (
             &[][..],
             ["'stpes' is no key of a scenario; did you mean 'steps'?", "'tke' is no key of a get step", "3 mistakes"],
         ),
-        (&["--lang", "zh"], ["场景中没有 'stpes' 这个键；是否想写 'steps'？", "没有 'tke' 这个键", "3 处错误"]),
+        (&["--lang", "zh"], ["场景中没有 'stpes' 这个字段；是否想写 'steps'？", "没有 'tke' 这个字段", "3 处错误"]),
     ] {
         let done = output(&[&["check", &file("wrong/crlf-and-bom.yaml")], flags].concat());
         assert_eq!((done.status.code(), text(&done.stderr)), (Some(1), String::new()));
@@ -44,7 +44,7 @@ fn all_mistakes_of_a_wrong_file_are_told_at_once_in_both_languages() {
 }
 
 #[test]
-fn several_files_are_told_one_after_the_other() {
+fn several_files_are_reported_one_after_the_other() {
     let (right, wrong) = (file("../../examples/shop.yaml"), file("wrong/unclosed.yaml"));
     let done = output(&["check", &right, &wrong, &right]);
     assert_eq!(done.status.code(), Some(1));
@@ -78,7 +78,7 @@ fn data_files_lie_beside_the_file_and_nothing_is_sent() {
     listener.set_nonblocking(true).expect("a socket of ours");
     let address = listener.local_addr().expect("an address");
     let yaml = format!(
-        "target: http://{address}\ndata: {{users: users.csv}}\nbefore: [{{post: /reset}}]\nscenarios:\n  a: {{load: {{users: 1, for: 1s}}, steps: [{{get: \"/${{users.name}}\"}}]}}\n"
+        "target: http://{address}\ndata: {{users: users.csv}}\nsetup: [{{post: /reset}}]\nscenarios:\n  a: {{load: {{users: 1, for: 1s}}, steps: [{{get: \"/${{users.name}}\"}}]}}\n"
     );
     std::fs::write(folder.join("inner/a.yaml"), yaml).expect("a file of our own");
     std::fs::write(folder.join("inner/users.csv"), "name\nanna\n").expect("a file of our own");

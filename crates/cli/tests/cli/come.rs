@@ -35,8 +35,8 @@ fn mistakes_are_named_with_their_place() {
         ("curl http://h/ -d a -F b=c", "cannot both be there", "不能同时使用"),
         ("curl http://h/ -I -d a", "-I and -d, -F or -T cannot both", "不能同时使用"),
         ("curl http://h/ -d", "the flag -d of curl wants a value", "后面需要一个值"),
-        ("curl http://h/ -m abc", "--max-time of curl wants seconds", "--max-time 需要秒数"),
-        ("curl http://h/ -F novalue", "-F of curl wants name=content", "-F 需要名称=内容"),
+        ("curl http://h/ -m abc", "--max-time of curl wants seconds", "--max-time 的值 'abc' 无效：应为秒数"),
+        ("curl http://h/ -F novalue", "-F of curl wants name=content", "-F 的值 'novalue' 无效：应为名称=内容"),
         ("wget http://h/", "'wget' is not curl", "'wget' 不是 curl"),
         ("curl http://$HOST/", "'$HOST' needs a running shell", "需要由 shell 执行"),
         ("curl http://h/ -G -d 'a b'", "it holds a space or a control character", "不是有效的 URL"),
@@ -58,8 +58,8 @@ fn mistakes_are_named_with_their_place() {
         ("\n$session = New-Object X\nInvoke-WebRequest", "line 2: this is PowerShell", "第 2 行：这是 PowerShell"),
         ("c\0u\0r\0l\0 \0h\0", "the file is UTF-16; save it as UTF-8", "文件是 UTF-16 编码"),
         ("curl http://h/ -H 'No colon'", "has no colon", "缺少冒号"),
-        ("curl http://h/ --resolve h:80", "--resolve wants host:port:address", "--resolve 需要"),
-        ("curl http://h/ --connect-to a:b", "--connect-to wants", "--connect-to 需要"),
+        ("curl http://h/ --resolve h:80", "--resolve wants host:port:address", "--resolve 的值"),
+        ("curl http://h/ --connect-to a:b", "--connect-to wants", "--connect-to 的值"),
         ("curl http://h/ --dat x", "may be --data or --data-ascii", "可能是 --data 或 --data-ascii"),
     ] {
         std::fs::write(&file, content).expect("a file");
@@ -274,7 +274,7 @@ fn checks_look_at_what_came() {
 
 #[test]
 fn secrets_are_shown_to_nobody_unasked() {
-    let recorder = Recorder::start("unasked");
+    let recorder = Recorder::start("unsolicited_messages");
     let file = recorder.folder.join("commands.txt");
     let url = format!("http://user:secretone@127.0.0.1:{}/gzip", recorder.port);
     let command = format!(

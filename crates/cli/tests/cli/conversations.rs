@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 
 use serde_json::{Value, json};
-use wire::websocket::{self, Heard, Role, Scratch, Session, Terms};
+use wire::websocket::{self, Role, Scratch, Session, SessionEvent, Terms};
 
 use crate::binary::{onrush, output, report, text};
 use crate::raw::opening_of;
@@ -69,7 +69,7 @@ fn every_end_of_a_load_is_said() {
         &["-z", "200ms", "-c", "8", "--threads", "3"],
         &["-q", "400/s", "-z", "200ms", "-c", "8"],
         &["-n", "8", "-c", "8", "--ws-type", "ping"],
-        &["-n", "80", "-c", "8", "--no-answer"],
+        &["-n", "80", "-c", "8", "--no-response"],
         &["--stages-of", "users", "--stages", "8:50ms,2:50ms,2:100ms"],
         &["-n", "40", "-c", "8", "--no-keepalive"],
         &["-z", "200ms", "--warmup", "100ms", "-c", "8"],
@@ -152,10 +152,10 @@ fn stubborn() -> (String, Receiver<Option<u16>>) {
 }
 
 fn echo_without_end(mut stream: TcpStream) -> Option<Option<u16>> {
-    let asked = opening_of(&mut stream)?;
+    let requested = opening_of(&mut stream)?;
     let mut bytes = [0; 4096];
     let mut out = Vec::new();
-    websocket::render_answer(&asked.key, None, None, &mut out);
+    websocket::render_response(&requested.key, None, None, &mut out);
     let terms = Terms { role: Role::Server, deflate: None, message_bytes_max: 1 << 20, kept_bytes_max: 1 << 20 };
     let (mut session, mut scratch) = (Session::new(terms), Scratch::default());
     let mut closed = None;
@@ -169,13 +169,13 @@ fn echo_without_end(mut stream: TcpStream) -> Option<Option<u16>> {
         while closed.is_none() {
             // What the protocol wants to be answered is not.
             match session.handle(rest, &mut scratch, None, &mut Vec::new()).ok()? {
-                (_, Heard::NeedMore) => break,
-                (taken, heard) => {
-                    match heard {
-                        Heard::Message { kind, bytes, .. } => {
+                (_, SessionEvent::NeedMore) => break,
+                (taken, received) => {
+                    match received {
+                        SessionEvent::Message { kind, bytes, .. } => {
                             websocket::push_message(kind, false, None, bytes, &mut out);
                         }
-                        Heard::Close { code, .. } => closed = Some(code),
+                        SessionEvent::Close { code, .. } => closed = Some(code),
                         _ => {}
                     }
                     rest = &mut rest[taken..];
@@ -201,10 +201,10 @@ fn who_does_not_agree_is_left_in_time() {
 
 /// The code and the reason with which a server closes are told, each code by itself.
 #[test]
-fn why_a_server_closes_is_told() {
+fn why_a_server_closes_is_reported() {
     let cases: [(Value, Option<u16>, &str, &str); 12] = [
         (json!({"code": 1000, "reason": "enough"}), Some(1_000), "1000 'enough': it is done", "正常结束"),
-        (json!({"code": 1001}), Some(1_001), "1001: it is going away", "服务端即将离开"),
+        (json!({"code": 1001}), Some(1_001), "1001: it is going away", "服务端即将下线"),
         (json!({"code": 1002}), Some(1_002), "1002: it says that we violated the protocol", "违反了协议"),
         (json!({"code": 1003}), Some(1_003), "1003: it does not take messages of this kind", "不接受这类消息"),
         (

@@ -10,7 +10,7 @@ use crate::{Served, onrush, output, report, text};
 fn write(name: &str, served: &Served, load: &str, meet: &str) -> PathBuf {
     let path = std::env::temp_dir().join(format!("onrush-meet-{name}-{}.yaml", std::process::id()));
     let file = format!(
-        "target: {}\nscenarios:\n  one:\n    load: {load}\n    steps:\n      - get: /\n      - think: 1ms-50ms\n      - meet: {meet}\n      - {{get: /bytes/1, name: behind}}\n",
+        "target: {}\nscenarios:\n  one:\n    load: {load}\n    steps:\n      - get: /\n      - think: 1ms-50ms\n      - barrier: {meet}\n      - {{get: /bytes/1, name: behind}}\n",
         served.url("").trim_end_matches('/')
     );
     std::fs::write(&path, file).expect("a place for it");
@@ -38,7 +38,7 @@ fn users_of_all_threads_go_on_in_one_instant() {
         let place = log.to_str().expect("UTF-8");
         let seen = report(&output(&["run", file, "--threads", threads, "--log", place, "-o", "json"]));
         let expect = serde_json::json!([{"name": "peak", "users": 30, "full": 4, "by_time": 0, "short": 0}]);
-        assert_eq!((&seen["meetings"], &seen["requests"]["succeeded"]), (&expect, &240.into()), "{threads}");
+        assert_eq!((&seen["barriers"], &seen["requests"]["succeeded"]), (&expect, &240.into()), "{threads}");
         assert_eq!(instants(&log).into_values().collect::<Vec<_>>(), [30; 4], "{threads}");
     }
     // One user waits for nobody, and what is left of an unfinished round does not either.
@@ -47,10 +47,10 @@ fn users_of_all_threads_go_on_in_one_instant() {
     assert!(text(&shown.stdout).contains("GET /bytes/1"), "{shown:?}");
     for (flags, said) in [
         (vec![], "peak: 1 of 2 rounds had fewer than 30 users; no more of them could come"),
-        (vec!["--lang", "zh"], "peak：2 轮中有 1 轮不足 30 个用户"),
+        (vec!["--lang", "zh"], "peak：2 批中有 1 批不足 30 个用户"),
     ] {
-        let told = text(&output(&[&["run", file, "-n", "40"], &flags[..]].concat()).stdout);
-        assert!(told.contains(said), "{told}");
+        let reported = text(&output(&[&["run", file, "-n", "40"], &flags[..]].concat()).stdout);
+        assert!(reported.contains(said), "{reported}");
     }
     for flags in [&["-c", "10"][..], &["--rendezvous"]] {
         let words = [&["run", file], flags].concat();
@@ -78,8 +78,8 @@ fn time_lets_users_go_on() {
     let load = "{users: [\"15:600ms\", \"30:1ms\"]}";
     let path = write("time", &served, load, "{name: peak, users: 30, within: 50ms}");
     let seen = report(&output(&["run", path.to_str().expect("UTF-8"), "--threads", "2", "-o", "json"]));
-    let meeting = &seen["meetings"][0];
-    assert!(meeting["by_time"].as_u64() > Some(0) && meeting["full"] == 0, "{meeting}");
+    let barrier = &seen["barriers"][0];
+    assert!(barrier["by_time"].as_u64() > Some(0) && barrier["full"] == 0, "{barrier}");
     assert_eq!(seen["requests"]["failed"], 0);
     std::fs::remove_file(path).expect("it is there");
 }
@@ -92,7 +92,7 @@ fn users_of_a_rate_start_and_stop_once() {
     let path = std::env::temp_dir().join(format!("onrush-carriers-{}.yaml", std::process::id()));
     let scenario = |connections: &str, gate: &str| {
         format!(
-            "target: {}\nscenarios:\n  one:\n    load: {{rate: 1000/s, iterations: 40}}\n{connections}    start: [{{get: /gate/{gate}, name: login, timeout: 1h}}]\n    steps: [{{get: /bytes/1, name: page}}]\n    stop: [{{get: /bytes/2, name: logout}}]\n",
+            "target: {}\nscenarios:\n  one:\n    load: {{rate: 1000/s, iterations: 40}}\n{connections}    on_start: [{{get: /gate/{gate}, name: login, timeout: 1h}}]\n    steps: [{{get: /bytes/1, name: page}}]\n    on_stop: [{{get: /bytes/2, name: logout}}]\n",
             served.url("").trim_end_matches('/')
         )
     };
@@ -154,8 +154,8 @@ fn users_share_connections() {
     }
     std::fs::write(&path, scenario("http: 1.1")).expect("a place for it");
     for (flags, said) in [(vec![], "20 users, sharing 4 connections"), (vec!["--lang", "zh"], "共用 4 个连接")] {
-        let told = text(&output(&[&["run", file, "--full"], &flags[..]].concat()).stdout);
-        assert!(told.contains(said), "{told}");
+        let reported = text(&output(&[&["run", file, "--full"], &flags[..]].concat()).stdout);
+        assert!(reported.contains(said), "{reported}");
     }
     let shown = output(&["run", file, "--debug"]);
     assert_eq!(shown.status.code(), Some(0), "{shown:?}");

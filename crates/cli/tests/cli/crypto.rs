@@ -69,7 +69,7 @@ fn keys_of_p521_are_named() {
 
 /// A server that answers to its own names alone.
 #[test]
-fn a_name_that_a_server_does_not_serve_is_told() {
+fn a_name_that_a_server_does_not_serve_is_reported() {
     let folder = Folder::new("names");
     certificate(&folder, "one", "-newkey ec -pkeyopt ec_paramgen_curve:P-256");
     for version in ["-tls1_2", "-tls1_3"] {

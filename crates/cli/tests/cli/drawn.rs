@@ -28,7 +28,7 @@ fn a_default_is_filled_before_it_is_sent() {
     let rest = once(
         "vars: {me: 'a\"n'}\n",
         r#"      - get: /first
-        take:
+        extract:
           a: {header: X-None, default: "${me}"}
           b: {header: X-None, default: "x-${me}-y"}
           d: {header: X-None, default: "${1 + 1}"}
@@ -56,7 +56,7 @@ fn a_url_is_what_its_variable_is_now() {
     let (recorder, folder) = (Recorder::start("drawn-urls"), Folder::new("drawn-urls"));
     let rest = once(
         "vars: {next: /redirect/302/again}\n",
-        "      - repeat: 3\n        steps:\n          - {get: \"${next}\", name: page, expect: {status: 200-399}, take: {next: {header: Location, default: none}}}\n",
+        "      - repeat: 3\n        steps:\n          - {get: \"${next}\", name: page, expect: {status: 200-399}, extract: {next: {header: Location, default: none}}}\n",
     );
     for driver in ["uring", "poll"] {
         let (came, done) = run(&recorder, &folder, &rest, &["--driver", driver]);
@@ -70,7 +70,7 @@ fn a_handshake_has_what_its_user_knows() {
     let (recorder, folder) = (Recorder::start("drawn-talks"), Folder::new("drawn-talks"));
     let talk = |url: &str, headers: &str| {
         format!(
-            "vars: {{base: tokX}}\nscenarios:\n  s:\n    load: {{users: 2, iterations_each: 2}}\n    start: [{{get: /login, take: {{t: {{header: X-None, default: \"${{random(100,999)}}\"}}}}}}]\n    steps:\n      - websocket: {url}\n        headers: {{{headers}}}\n        steps: [{{send: hi, on_failure: next}}]\n"
+            "vars: {{base: tokX}}\nscenarios:\n  s:\n    load: {{users: 2, iterations_per_user: 2}}\n    on_start: [{{get: /login, extract: {{t: {{header: X-None, default: \"${{random(100,999)}}\"}}}}}}]\n    steps:\n      - websocket: {url}\n        headers: {{{headers}}}\n        steps: [{{send: hi, on_failure: next_iteration}}]\n"
         )
     };
     for driver in ["uring", "poll"] {
@@ -99,7 +99,7 @@ fn a_handshake_has_what_its_user_knows() {
 #[test]
 fn a_seed_is_drawn_and_repeats_a_run() {
     let (recorder, folder) = (Recorder::start("drawn-seeds"), Folder::new("drawn-seeds"));
-    let rest = "vars: {run: \"${uuid()}\"}\nscenarios:\n  s:\n    load: {users: 2, iterations_each: 2}\n    steps:\n      - {post: /order, headers: {X-Run: \"${run}\"}, json: {id: \"${uuid()}\", mail: \"${email()}\", n: \"${random(1,1000000000)}\", js: \"${Math.random()}\"}}\n";
+    let rest = "vars: {run: \"${uuid()}\"}\nscenarios:\n  s:\n    load: {users: 2, iterations_per_user: 2}\n    steps:\n      - {post: /order, headers: {X-Run: \"${run}\"}, json: {id: \"${uuid()}\", mail: \"${email()}\", n: \"${random(1,1000000000)}\", js: \"${Math.random()}\"}}\n";
     let drawn = |words: &[&str]| {
         let (came, done) = run(&recorder, &folder, rest, &[&["--output", "json"], words].concat());
         let of = |came: &Came| format!("{:?} {}", came.value("X-Run"), String::from_utf8_lossy(&came.body));
@@ -161,7 +161,7 @@ fn a_default_is_left_out_where_it_fits_nothing() {
         ["insecure: true", "http: 1.1", "sni: other.test", "tls_min: 1.3", "{insecure: true, http: 2, streams: 2}"]
     {
         let steps = format!(
-            "      - {{get: \"https://127.0.0.1:{port}/x\", on_failure: go on, name: x}}\n      - websocket: /talk\n        steps: [{{send: a, on_failure: go on}}]\n      - {{get: /plain, http: no}}\n"
+            "      - {{get: \"https://127.0.0.1:{port}/x\", on_failure: continue, name: x}}\n      - websocket: /talk\n        steps: [{{send: a, on_failure: continue}}]\n      - {{get: /plain, http: no}}\n"
         );
         let defaults = if defaults.starts_with('{') { defaults.to_owned() } else { format!("{{{defaults}}}") };
         let head = format!("defaults: {defaults}\n");
@@ -185,7 +185,7 @@ fn headers_and_fragments_are_left_out() {
     let (recorder, folder) = (Recorder::start("drawn-left-out"), Folder::new("drawn-left-out"));
     let rest = once(
         "vars: {link: \"/a?b#c\"}\ndefaults: {headers: {X-Default: d, X-Other: o}}\n",
-        "      - {get: \"/x?y#z\", headers: {X-Default: null, Accept: null, X-Empty: \"\"}, take: {link: {header: X-None, default: \"/a?b#c\"}}}\n      - {get: \"${link}\", name: link}\n      - {get: \"/p/${link}#f${link}\", name: deep}\n",
+        "      - {get: \"/x?y#z\", headers: {X-Default: null, Accept: null, X-Empty: \"\"}, extract: {link: {header: X-None, default: \"/a?b#c\"}}}\n      - {get: \"${link}\", name: link}\n      - {get: \"/p/${link}#f${link}\", name: deep}\n",
     );
     for driver in ["uring", "poll"] {
         let (came, done) = run(&recorder, &folder, &rest, &["--driver", driver]);
@@ -227,7 +227,7 @@ fn what_is_said_outside_is_sent_as_it_was_typed() {
         let done = onrush(&["check", &path]).env("A_SET_VARIABLE", "1").output().expect("it starts");
         (done.status.code(), text(&done.stdout))
     };
-    for (slot, is_told) in [
+    for (slot, is_reported) in [
         ("${env.A_SET_VARIABLE}", false),
         ("${env.NOPE_NOPE}", true),
         ("${env.NOPE_NOPE ?? 3}", false),
@@ -239,8 +239,12 @@ fn what_is_said_outside_is_sent_as_it_was_typed() {
             once("", &format!("      - {{get: /, headers: {{X: \"{slot}\"}}}}\n")),
             once(&format!("vars: {{a: \"{slot}\"}}\n"), "      - get: /\n"),
         ] {
-            let (code, told) = check(&rest);
-            assert_eq!((code, told.contains("NOPE_NOPE=VALUE")), (Some(i32::from(is_told)), is_told), "{rest}{told}");
+            let (code, reported) = check(&rest);
+            assert_eq!(
+                (code, reported.contains("NOPE_NOPE=VALUE")),
+                (Some(i32::from(is_reported)), is_reported),
+                "{rest}{reported}"
+            );
         }
     }
 }
@@ -251,7 +255,7 @@ fn users_keep_cookies() {
     let (served, folder) = (crate::Served::start(), Folder::new("drawn-cookies"));
     let path = folder.path("plan.yaml");
     for (defaults, code) in [("", 0), ("defaults: {cookies: true}\n", 0), ("defaults: {cookies: false}\n", 1)] {
-        let steps = "      - {get: /login, take: {csrf: 'regex name=\"csrf\" value=\"([^\"]+)\"'}}\n      - {post: /login, form: {user: anna, password: secret, csrf: \"${csrf}\"}, expect: {status: 200-399}}\n      - {get: /account, expect: {status: 200}}\n";
+        let steps = "      - {get: /login, extract: {csrf: 'regex name=\"csrf\" value=\"([^\"]+)\"'}}\n      - {post: /login, form: {user: anna, password: secret, csrf: \"${csrf}\"}, expect: {status: 200-399}}\n      - {get: /account, expect: {status: 200}}\n";
         let target = served.url("");
         let rest = format!(
             "target: {}\n{}thresholds: [\"failed / done < 1%\"]\n",
@@ -273,7 +277,7 @@ fn a_lost_conversation_is_not_opened_again_in_silence() {
     let path = folder.path("plan.yaml");
     for (how, connections, unsent) in [("go on", 1, 2), ("retry 1", 2, 0), ("next", 1, 0)] {
         let steps = format!(
-            "      - websocket: /talk\n        steps:\n          - {{send: a, name: first}}\n          - {{receive: {{within: 50ms, expect: {{body: never}}}}, on_failure: {how}}}\n          - {{send: b, name: second, on_failure: go on}}\n          - receive: {{within: 5s}}\n          - {{send: c, name: third, on_failure: go on}}\n"
+            "      - websocket: /talk\n        steps:\n          - {{send: a, name: first}}\n          - {{receive: {{within: 50ms, expect: {{body: never}}}}, on_failure: {how}}}\n          - {{send: b, name: second, on_failure: continue}}\n          - receive: {{within: 5s}}\n          - {{send: c, name: third, on_failure: continue}}\n"
         );
         let target = served.url("");
         std::fs::write(&path, format!("target: {}\n{}", target.trim_end_matches('/'), once("", &steps))).expect("room");

@@ -52,7 +52,7 @@ pub(crate) fn by_path(stats: &Value) -> BTreeMap<String, u64> {
 }
 
 /// What was asked for, by the paths of the target: each step has a path of `paths`, in the order of the plan.
-fn asked(report: &Value, paths: &[&str]) -> BTreeMap<String, u64> {
+fn requested(report: &Value, paths: &[&str]) -> BTreeMap<String, u64> {
     let scenarios = report["scenarios"].as_array().expect("an array");
     let steps: Vec<&Value> = scenarios.iter().flat_map(|one| one["steps"].as_array().expect("an array")).collect();
     assert_eq!(steps.len(), paths.len(), "{steps:#?}");
@@ -69,8 +69,8 @@ fn agrees(name: &str, paths: &[&str], has_sessions: bool) {
         let report = run(name, &served, driver);
         let (counts, stats) = (&report["requests"], stats(&served));
         assert_eq!(counts["failed"], 0, "{name} {driver}: {}", report["failures"]);
-        assert_eq!(counts["unfinished"], counts["cut"], "{name} {driver}");
-        assert_eq!(asked(&report, paths), by_path(&stats), "{name} {driver}");
+        assert_eq!(counts["unfinished"], counts["aborted"], "{name} {driver}");
+        assert_eq!(requested(&report, paths), by_path(&stats), "{name} {driver}");
         let mut statuses = stats["answers_by_status"].as_object().expect("an object").clone();
         // The question for these counts is answered while they are made.
         let own = report["statuses"].as_object().expect("an object");
@@ -128,11 +128,11 @@ fn calls_beside_requests() {
         let report = run("mixed", &served, driver);
         let stats = stats(&served);
         assert_eq!(report["requests"]["failed"], 0, "{driver}: {}", report["failures"]);
-        let asked = asked(&report, &["grpc", "/items"]);
+        let requested = requested(&report, &["grpc", "/items"]);
         // One call more: the question which services there are.
-        assert_eq!(stats["requests_by_path"]["grpc"], asked["grpc"] + 1, "{driver}");
-        assert_eq!(stats["requests_by_path"]["/items"], asked["/items"], "{driver}");
-        assert_eq!(report["requests"]["started"], asked.values().sum::<u64>(), "{driver}");
+        assert_eq!(stats["requests_by_path"]["grpc"], requested["grpc"] + 1, "{driver}");
+        assert_eq!(stats["requests_by_path"]["/items"], requested["/items"], "{driver}");
+        assert_eq!(report["requests"]["started"], requested.values().sum::<u64>(), "{driver}");
     }
 }
 

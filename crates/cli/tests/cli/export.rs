@@ -68,8 +68,8 @@ fn mistakes_end_before_anything_is_sent() {
         (&["--export", "graphite=x"][..], "there is no export 'graphite'", "没有名为 'graphite' 的导出"),
         (&["--export", "csv"], "csv needs a place", "csv 需要目的地"),
         (&["--export", "github=x"], "github takes no place", "github 不需要目的地"),
-        (&["--export", "otlp=ftp://me:hunter2@h"], "otlp needs a URL", "otlp 需要 http 或 https 的 URL"),
-        (&["--export", "statsd=h"], "statsd needs an address with a port", "statsd 需要带端口的地址"),
+        (&["--export", "otlp=ftp://me:hunter2@h"], "otlp needs a URL", "otlp 的值"),
+        (&["--export", "statsd=h"], "statsd needs an address with a port", "statsd 的值"),
         (&["--export", "influx=http://me:hunter2@h"], "influx needs a database", "influx 需要数据库"),
         (&["--export", "github"], "GITHUB_STEP_SUMMARY is not set", "未设置环境变量 GITHUB_STEP_SUMMARY"),
         (

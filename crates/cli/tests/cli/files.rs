@@ -33,7 +33,7 @@ fn rows_in_gbk_are_read_by_the_names_of_their_columns() {
 #[test]
 fn a_message_is_looked_at_whichever_step_opened_its_connection() {
     let (served, folder) = (Served::start(), Folder::new("files-kept"));
-    let rest = "scenarios:\n  one:\n    load: {users: 3, iterations: 9}\n    steps:\n      - websocket: /ws\n        steps:\n          - send: a\n          - receive: {within: 5s}\n          - send: b\n          - receive: {within: 5s, expect: {body: b}}\n          - send: tok\n          - receive: {within: 5s, take: {x: body}}\n      - post: /echo\n        body: ${x}\n        expect: {body: tok}\n";
+    let rest = "scenarios:\n  one:\n    load: {users: 3, iterations: 9}\n    steps:\n      - websocket: /ws\n        steps:\n          - send: a\n          - receive: {within: 5s}\n          - send: b\n          - receive: {within: 5s, expect: {body: b}}\n          - send: tok\n          - receive: {within: 5s, extract: {x: body}}\n      - post: /echo\n        body: ${x}\n        expect: {body: tok}\n";
     let plan = folder.plan("kept", &served, rest);
     for driver in ["uring", "poll"] {
         let done = output(&["run", &plan, "--driver", driver]);
@@ -60,7 +60,7 @@ fn what_is_passed_over_may_be_made_for_its_exchange() {
 fn a_host_that_refuses_ends_no_run_that_has_others() {
     let (served, folder, dead) = (Served::start(), Folder::new("files-dead"), closed_port());
     let rest = format!(
-        "scenarios:\n  one:\n    load: {{users: 1, iterations: 3}}\n    steps:\n      - {{get: \"http://127.0.0.1:{dead}/\", on_failure: go on}}\n      - get: /bytes/1\n"
+        "scenarios:\n  one:\n    load: {{users: 1, iterations: 3}}\n    steps:\n      - {{get: \"http://127.0.0.1:{dead}/\", on_failure: continue}}\n      - get: /bytes/1\n"
     );
     let plan = folder.plan("dead", &served, &rest);
     for driver in ["uring", "poll"] {
@@ -77,20 +77,20 @@ fn a_host_that_refuses_ends_no_run_that_has_others() {
 #[test]
 fn users_that_never_get_ready_do_nothing_that_counts() {
     let (served, folder) = (Served::start(), Folder::new("files-ready"));
-    let rest = "scenarios:\n  one:\n    load: {users: 2, for: 200ms}\n    start: [{get: /status/500}]\n    steps: [{get: /bytes/1}]\n    stop: [{get: /bytes/2}]\n";
+    let rest = "scenarios:\n  one:\n    load: {users: 2, for: 200ms}\n    on_start: [{get: /status/500}]\n    steps: [{get: /bytes/1}]\n    on_stop: [{get: /bytes/2}]\n";
     let plan = folder.plan("ready", &served, rest);
     let done = output(&["run", &plan, "-o", "json"]);
     assert_eq!(done.status.code(), Some(1), "{done:?}");
-    assert_eq!(report(&done)["requests"]["iterations"], json!({ "completed": 0, "failed": 0, "cut": 0 }));
+    assert_eq!(report(&done)["requests"]["iterations"], json!({ "completed": 0, "failed": 0, "aborted": 0 }));
 }
 
 #[test]
 fn rows_that_are_used_up_end_users_before_they_begin() {
     let (served, folder) = (Served::start(), Folder::new("files-start"));
     folder.file("keys.csv", "k\n1\n2\n3\n");
-    let rest = "data: {k: {file: keys.csv, share: unique}}\nscenarios:\n  one:\n    load: {users: 5, iterations_each: 2}\n    start: [{get: \"/search?q=${k.k}\"}]\n    steps: [{get: /bytes/1}]\n";
+    let rest = "data: {k: {file: keys.csv, sharing: unique}}\nscenarios:\n  one:\n    load: {users: 5, iterations_per_user: 2}\n    on_start: [{get: \"/search?q=${k.k}\"}]\n    steps: [{get: /bytes/1}]\n";
     let plan = folder.plan("start", &served, rest);
-    let done = output(&["run", &plan, "--persist", "-o", "json"]);
+    let done = output(&["run", &plan, "--no-abort-on-failures", "-o", "json"]);
     assert_eq!(done.status.code(), Some(0), "{done:?}");
     let seen = report(&done);
     let counts: Vec<(u64, u64)> = steps(&seen, 0).into_iter().map(|(_, all, failed)| (all, failed)).collect();
@@ -123,12 +123,12 @@ fn a_load_by_seeds_is_another_for_each_scenario() {
 }
 
 #[test]
-fn users_that_pause_are_told_from_a_slow_target() {
+fn users_that_pause_are_reported_from_a_slow_target() {
     let (served, folder) = (Served::start(), Folder::new("files-pause"));
     let rest = "scenarios:\n  m:\n    load: {rate: 50/s, iterations: 20}\n    connections: 4\n    steps: [{get: /bytes/1}, {think: 150ms}]\n";
     let plan = folder.plan("pause", &served, rest);
     let seen = report(&output(&["run", &plan, "-o", "json"]));
-    assert_eq!((&seen["asked_per_s"], &seen["requests"]["succeeded"]), (&50.0.into(), &20.into()), "{seen}");
+    assert_eq!((&seen["requested_per_s"], &seen["requests"]["succeeded"]), (&50.0.into(), &20.into()), "{seen}");
     // Five rounds of four users, and a pause in each: what the verdict makes of such figures is tested where they are given.
     assert!(seen["wall_s"].as_f64() >= Some(0.6), "{seen}");
     // The last was due before 0.4 s.
@@ -142,7 +142,7 @@ fn retries_are_no_rate_that_was_achieved() {
     let rest = "scenarios:\n  r:\n    load: {rate: 10/s, iterations: 10}\n    steps: [{get: /status/500, on_failure: retry 7}]\n";
     let plan = folder.plan("retries", &served, rest);
     let seen = report(&output(&["run", &plan, "-o", "json"]));
-    assert_eq!((&seen["requests"]["started"], &seen["asked_per_s"]), (&80.into(), &10.0.into()), "{seen}");
+    assert_eq!((&seen["requests"]["started"], &seen["requested_per_s"]), (&80.into(), &10.0.into()), "{seen}");
     let achieved = seen["achieved_per_s"].as_f64().expect("a rate");
     assert!(achieved > 0.0 && achieved < 20.0, "{achieved}");
 }
@@ -211,14 +211,14 @@ fn thresholds_name_what_has_figures_of_its_own() {
 fn ctrl_c_ends_what_is_done_once() {
     let (served, folder) = (Served::start(), Folder::new("files-once"));
     let load = "scenarios:\n  a:\n    load: {users: 1, iterations: 1}\n    steps: [{get: /bytes/1}]\n";
-    for (asked, name, rest) in [
+    for (requested, name, rest) in [
         (1, "before", format!("before: [{{get: /delay/3600000, timeout: 1h}}]\n{load}")),
         (2, "after", format!("{load}after: [{{get: /delay/3600000, timeout: 1h}}]\n")),
     ] {
         let plan = folder.plan(name, &served, &rest);
         let mut child =
             onrush(&["run", &plan]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
-        wait_for("it waits for the answer", || by_path(&stats(&served)).get("/delay") == Some(&asked));
+        wait_for("it waits for the answer", || by_path(&stats(&served)).get("/delay") == Some(&requested));
         let mut said = BufReader::new(child.stderr.take().expect("a pipe")).lines();
         signal(&child, "-INT");
         line_with(&mut said, "stopping");
@@ -235,8 +235,8 @@ fn ctrl_c_ends_what_is_done_once() {
 fn ctrl_c_before_the_load_means_no_load() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("it is bound");
-    let (tell, asked) = std::sync::mpsc::channel();
-    let (go_on, may_answer) = std::sync::mpsc::channel::<()>();
+    let (tell, requested) = std::sync::mpsc::channel();
+    let (go_on, may_response) = std::sync::mpsc::channel::<()>();
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let mut reader = BufReader::new(stream.expect("a connection"));
@@ -244,21 +244,21 @@ fn ctrl_c_before_the_load_means_no_load() {
             while !lines.ends_with(b"\r\n\r\n") && reader.read_until(b'\n', &mut lines).is_ok_and(|count| count > 0) {}
             let path = String::from_utf8_lossy(&lines).split(' ').nth(1).unwrap_or_default().to_owned();
             let is_first = path == "/before";
-            let is_heard = tell.send(path).is_ok() && (!is_first || may_answer.recv().is_ok());
-            let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok";
-            if !is_heard || reader.get_mut().write_all(answer).is_err() {
+            let is_received = tell.send(path).is_ok() && (!is_first || may_response.recv().is_ok());
+            let response = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok";
+            if !is_received || reader.get_mut().write_all(response).is_err() {
                 return;
             }
         }
     });
     let folder = Folder::new("files-stopped");
     let text = format!(
-        "target: http://{address}\nbefore: [{{get: /before}}]\nafter: [{{get: /after}}]\n\
+        "target: http://{address}\nsetup: [{{get: /before}}]\nteardown: [{{get: /after}}]\n\
          scenarios: {{a: {{load: {{users: 1, iterations: 1}}, steps: [{{get: /load}}]}}}}\n"
     );
     let plan = folder.file("plan.yaml", &text);
     let mut child = onrush(&["run", &plan]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
-    let next = || next_of(&asked, "a request");
+    let next = || next_of(&requested, "a request");
     assert_eq!(next(), "/before");
     signal(&child, "-INT");
     let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines().map_while(Result::ok);
@@ -276,13 +276,13 @@ fn what_has_no_effect_is_refused() {
     folder.file("keys.csv", "k\n1\n");
     let steps = "steps: [{get: /bytes/1}]";
     for (rest, says) in [
-        (format!("scenarios: {{a: {{load: {{rate: 10/s, for: 1s}}, every: 1s, {steps}}}}}"), "'every' and 'rate'"),
+        (format!("scenarios: {{a: {{load: {{rate: 10/s, for: 1s}}, pacing: 1s, {steps}}}}}"), "'every' and 'rate'"),
         (
             "scenarios: {a: {load: {users: 1, iterations: 1}, steps: [{if: 'random(1,10) > 0', then: [{get: /}]}]}}".to_owned(),
             "functions like random()",
         ),
         (
-            "data: {k: {file: keys.csv, share: unique}}\nscenarios:\n  a: {load: {users: 1, iterations: 1}, steps: [{get: '/?${k.k}'}]}\n  b: {load: {users: 1, iterations: 1}, steps: [{get: '/?${k.k}'}]}".to_owned(),
+            "data: {k: {file: keys.csv, sharing: unique}}\nscenarios:\n  a: {load: {users: 1, iterations: 1}, steps: [{get: '/?${k.k}'}]}\n  b: {load: {users: 1, iterations: 1}, steps: [{get: '/?${k.k}'}]}".to_owned(),
             "another scenario uses it too",
         ),
         (format!("defaults: {{max_redirs: 5}}\nscenarios: {{a: {{load: {{users: 1, iterations: 1}}, {steps}}}}}"), "location"),

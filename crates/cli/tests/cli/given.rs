@@ -116,8 +116,8 @@ fn the_run_of_a_file_is_as_it_says() {
 #[test]
 fn what_is_taken_before_is_there_and_shown_as_written() {
     let served = Served::start();
-    let text = "before:\n  - {get: /items/7, take: {sku: json $.sku, next: json $.next}}\n\
-                after:\n  - {get: \"/items/${sku}\", expect: {status: 200}}\n\
+    let text = "setup:\n  - {get: /items/7, extract: {sku: json $.sku, next: json $.next}}\n\
+                teardown:\n  - {get: \"/items/${sku}\", expect: {status: 200}}\n\
                 scenarios:\n  one:\n    load: {users: 2, iterations: 10}\n    steps:\n      \
                 - {get: \"/items/${sku}?q=${random(1,5)}\"}\n      - {get: \"${next}\", expect: {status: 200}}\n";
     let path = write("before", &served, text);
@@ -147,16 +147,20 @@ fn rates_ask_for_what_iterations_do() {
         let text = format!("scenarios:\n  one:\n    load: {{rate: 500/s, for: 200ms}}\n    steps:\n      {steps}\n");
         let path = write("rates", &served, &text);
         let seen = report(&output(&["run", &path, "-o", "json"]));
-        let (asked, started) = (seen["asked_per_s"].as_f64(), seen["requests"]["started"].as_f64().expect("a number"));
+        let (requested, started) =
+            (seen["requested_per_s"].as_f64(), seen["requests"]["started"].as_f64().expect("a number"));
         let expect = each.map_or(started / 0.2, |each| 500.0 * each);
-        assert!(asked.is_some_and(|asked| (asked / expect - 1.0).abs() < 0.001), "{steps}: {asked:?} of {expect}");
+        assert!(
+            requested.is_some_and(|requested| (requested / expect - 1.0).abs() < 0.001),
+            "{steps}: {requested:?} of {expect}"
+        );
         std::fs::remove_file(path).expect("it is there");
     }
 }
 
 /// Who only listens waits as long as it may, each time anew.
 #[test]
-fn a_message_that_never_comes_is_given_up() {
+fn a_message_that_never_comes_is_incomplete() {
     let served = Served::with(&["--tcp", "0"]);
     let ws = served.url("/").replace("http://", "ws://");
     for driver in ["uring", "poll"] {
@@ -178,7 +182,7 @@ fn a_message_that_never_comes_is_given_up() {
 }
 
 #[test]
-fn messages_that_are_pushed_are_heard_one_after_the_other() {
+fn messages_that_are_pushed_are_received_one_after_the_other() {
     let served = Served::with(&["--push", "20ms"]);
     let ws = served.url("/").replace("http://", "ws://");
     for driver in ["uring", "poll"] {

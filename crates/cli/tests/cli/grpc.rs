@@ -73,9 +73,9 @@ impl Peer {
     fn calls(&self) -> u64 {
         let mut stream = TcpStream::connect(&self.counter).expect("the peer listens");
         stream.write_all(b"GET / HTTP/1.0\r\n\r\n").expect("it reads");
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).expect("it answers");
-        answer.lines().last().and_then(|line| line.parse().ok()).expect("a number")
+        let mut response = String::new();
+        stream.read_to_string(&mut response).expect("it answers");
+        response.lines().last().and_then(|line| line.parse().ok()).expect("a number")
     }
 
     /// Messages that it got: their bytes, and what they are as JSON.
@@ -197,14 +197,14 @@ fn messages_have_times_of_their_own() {
 
 /// What was not answered in time hides no percentile.
 #[test]
-fn messages_without_an_answer_are_in_their_percentiles() {
+fn messages_without_an_response_are_in_their_percentiles() {
     let served = Served::start();
     let url = format!("{}/hello.Greeter/Chat", served.url.replace("http://", "grpc://"));
     let data = r#"[{"name":"a"},{"name":"b","delayMs":60000},{"name":"c"}]"#;
     let args = ["-d", data, "-t", "300ms", "-n", "4", "-c", "2", "--threshold", "p90(message) < 100ms"];
     let seen = run(&[&[url.as_str()], &args[..]].concat());
     assert_eq!((&seen["messages"]["sent"], &seen["messages"]["received"]), (&12.into(), &4.into()), "{seen:#}");
-    let message = &seen["times"]["message"]["with_given_up"];
+    let message = &seen["times"]["message"]["with_incomplete"];
     assert!(message["p50_ns"].as_u64() >= Some(300_000_000), "{message:#}");
     assert!(message["at_least"].as_array().is_some_and(|names| names.iter().any(|name| name == "p90")), "{message:#}");
     assert_eq!(seen["thresholds"][0]["holds"], false);
@@ -212,7 +212,7 @@ fn messages_without_an_answer_are_in_their_percentiles() {
 
 /// One answer to all messages is timed from the last of them.
 #[test]
-fn the_only_answer_is_for_all_messages() {
+fn the_only_response_is_for_all_messages() {
     let served = Served::start();
     let url = format!("{}/hello.Greeter/GreetAll", served.url.replace("http://", "grpc://"));
     let seen = run(&[&url, "-d", "{}{}{}", "--message-interval", "100ms", "-n", "4", "-c", "2"]);
@@ -268,8 +268,8 @@ fn statuses_and_deadlines_have_names() {
         assert!(remedy.contains("as asked for"), "{remedy}");
         assert_eq!(seen["times"]["failed_answered"]["response_time"]["count"], 20);
         // What is a success is what the user says.
-        let asked = ["-d", r#"{"name":"a","status":5}"#, "-n", "20", "-c", "2", "--expect-status", "ok,NOT_FOUND"];
-        let seen = run(&[&[url.as_str()], &asked[..]].concat());
+        let requested = ["-d", r#"{"name":"a","status":5}"#, "-n", "20", "-c", "2", "--expect-status", "ok,NOT_FOUND"];
+        let seen = run(&[&[url.as_str()], &requested[..]].concat());
         assert_eq!(seen["requests"]["succeeded"], 20, "{seen:#}");
         let late = ["-d", r#"{"name":"a","delayMs":3000}"#, "-n", "6", "-c", "2", "-t", "100ms"];
         let seen = run(&[&[url.as_str()], &late[..]].concat());
@@ -280,8 +280,8 @@ fn statuses_and_deadlines_have_names() {
         assert_eq!(seen["requests"]["succeeded"], 6, "{seen:#}");
         assert_eq!(seen["grpc_statuses"]["DEADLINE_EXCEEDED"], 6, "{seen:#}");
         // The target has a shorter deadline than we.
-        let told = ["-d", r#"{"name":"a","delayMs":3000}"#, "-n", "2", "-c", "2", "-H", "grpc-timeout: 50m"];
-        let seen = run(&[&[url.as_str()], &told[..]].concat());
+        let reported = ["-d", r#"{"name":"a","delayMs":3000}"#, "-n", "2", "-c", "2", "-H", "grpc-timeout: 50m"];
+        let seen = run(&[&[url.as_str()], &reported[..]].concat());
         let reason = (seen["failures"][0]["reason"].clone(), seen["failures"][0]["detail"].clone());
         let names = [("grpc-status", "DEADLINE_EXCEEDED"), ("stream-reset", "CANCEL")];
         assert!(names.iter().any(|(name, detail)| reason.0 == *name && reason.1 == *detail), "{seen:#}");
@@ -689,7 +689,7 @@ fn mistakes_are_named() {
 
 /// A server that speaks HTTP/2 and no gRPC.
 #[test]
-fn an_answer_of_another_kind_is_named() {
+fn an_response_of_another_kind_is_named() {
     let nginx = crate::nginx::Nginx::with("http2", "", |_| {});
     let url = format!("grpc://127.0.0.1:{}/hello.Greeter/SayHello", nginx.port);
     let done = output(&[&url, "-d", "a"]);

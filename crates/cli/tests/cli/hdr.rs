@@ -123,7 +123,7 @@ fn steps_and_transactions_have_lines_of_their_own() {
 }
 
 #[test]
-fn a_log_that_has_no_place_is_told_before_the_load() {
+fn a_log_that_has_no_place_is_reported_before_the_load() {
     let refused = output(&["--hdr", "/no/such/folder/x.hgrm", "http://127.0.0.1:1/"]);
     assert_eq!(refused.status.code(), Some(2), "{refused:?}");
     assert!(text(&refused.stderr).contains("/no/such/folder/x.hgrm"), "{refused:?}");

@@ -62,11 +62,11 @@ fn serve(stream: &TcpStream) {
             path if path.starts_with("/on") => ("302 Found", format!("Location: /end?api_key=own-{SECRET}&x=1\r\n")),
             _ => ("200 OK", String::new()),
         };
-        let answer = format!(
+        let response = format!(
             "HTTP/1.1 {status}\r\n{own}\r\n{more}Content-Type: text/plain\r\nContent-Length: {}\r\n\r\n{said}",
             said.len()
         );
-        if writer.write_all(answer.as_bytes()).is_err() {
+        if writer.write_all(response.as_bytes()).is_err() {
             return;
         }
     }
@@ -247,8 +247,8 @@ fn no_view_of_a_load_shows_a_secret_unasked() {
         let files = ["--json", &json_name, "--hdr", &log_name];
         let fails = ["--show-failures", "--expect-body", "nothing-like-it", "--expect-body", "/token=.*x/"];
         let mut wrong = Vec::new();
-        let mut judge = |view: &str, said: &str, is_asked: bool| {
-            if said.is_empty() || shows(said) != is_asked {
+        let mut judge = |view: &str, said: &str, is_requested: bool| {
+            if said.is_empty() || shows(said) != is_requested {
                 wrong.push(format!("{carrier:?} by {view}:\n{said}"));
             }
         };
@@ -312,7 +312,7 @@ fn no_mistake_shows_a_secret() {
         &["-X", "Authorization: VALUE", "http://h/"],
         &["--expect-status", "token=VALUE", "http://h/"],
         &["--stages", "token=VALUE", "http://h/"],
-        &["--to", "http://user:VALUE@h/", "http://h/"],
+        &["--connect-addresses", "http://user:VALUE@h/", "http://h/"],
         &["--resolve", "user:VALUE@h", "http://h/"],
         &["-d", "@/no/such/file?token=VALUE", "http://h/"],
         &["--driver", "token=VALUE", "http://h/"],

@@ -58,12 +58,12 @@ fn look_at(address: &str, path: &str) -> Option<Value> {
     write!(stream, "GET {path} HTTP/1.0\r\nHost: x\r\n\r\n").ok()?;
     let mut bytes = Vec::new();
     let _ = stream.read_to_end(&mut bytes);
-    let answer = String::from_utf8(bytes).expect("text");
-    if answer.is_empty() {
+    let response = String::from_utf8(bytes).expect("text");
+    if response.is_empty() {
         return None;
     }
-    let body = answer.split_once("\r\n\r\n").expect("a head").1;
-    Some(serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}")))
+    let body = response.split_once("\r\n\r\n").expect("a head").1;
+    Some(serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {response}")))
 }
 
 /// What a server counted of WebSocket and TCP: `open`, `messages`, `pushed`.
@@ -152,21 +152,21 @@ fn loads_of_websocket_and_tcp_are_exact() {
         (&tcp, vec!["-d", "a line\n", "--until", "\\n"]),
         (&tcp, vec!["-d", "hex:000568656c6c6f", "--length-prefix", "2"]),
         (&tcp, vec!["--data-bytes", "70000", "--read-bytes", "70000"]),
-        (&tcp, vec!["-d", "nobody answers", "--no-answer", "--no-keepalive"]),
+        (&tcp, vec!["-d", "nobody answers", "--no-response", "--no-keepalive"]),
         (&theirs, vec!["-d", "@/proc/sys/kernel/ostype", "--expect-body", "Linux"]),
         (&theirs, vec!["--ws-deflate", "--subprotocol", "chat", "--data-bytes", "100000"]),
     ];
     for driver in ["uring", "poll"] {
         for (url, words) in &cases {
             let common = ["--driver", driver, "-c", "7", "-n", "210", "--output", "json"];
-            let heard = before(&peer);
+            let received = before(&peer);
             let run = output(&[&common, words.as_slice(), &[*url]].concat());
             let seen = report(&run);
             let requests = &seen["requests"];
             assert_eq!(run.status.code(), Some(0), "{driver} {url} {words:?}: {}", text(&run.stderr));
             assert_eq!([&requests["succeeded"], &requests["failed"]], [210, 0], "{driver} {url} {words:?}: {seen:#}");
             if *url == theirs {
-                assert_eq!(before(&peer) - heard, 210, "{words:?}");
+                assert_eq!(before(&peer) - received, 210, "{words:?}");
             }
         }
     }
@@ -346,7 +346,7 @@ fn ended(mut paged: Paged, file: &str) -> Value {
 fn what_was_stopped_and_what_stood_still_is_not_kept() {
     for (language, says, kept) in [
         ("en", "stopped before the end of the plan; until then ", "kept: "),
-        ("zh", "压测提前停止；在此之前，", "达到："),
+        ("zh", "压测提前停止；在此之前，", "达标："),
     ] {
         let served = Served::start();
         let ws = format!("ws://{}/", address(&served));
@@ -385,7 +385,7 @@ fn stands_still(driver: &str) {
     let held = report(&run.output());
     let (messages, connections) = (&held["messages"], &held["connections"]);
     assert_eq!((&messages["unanswered"], &connections["lost"]), (&0.into(), &0.into()), "{held:#}");
-    assert_eq!((&held["is_spoiled"], &connections["closed"]), (&true.into(), &20.into()), "{held:#}");
+    assert_eq!((&held["is_unreliable"], &connections["closed"]), (&true.into(), &20.into()), "{held:#}");
     assert!(messages["late"].as_u64() >= Some(19 * 14), "{held:#}");
     let verdicts = held["verdicts"].to_string();
     assert!(
@@ -461,7 +461,7 @@ fn mistakes_of_hold_and_doctor_are_named() {
         (&["hold"], 2, "no URL given", "没有给出 URL"),
         (&["hold", "grpc://127.0.0.1:1"], 2, "shares connections", "由 HTTP/2 共用"),
         (&["hold", "--every", "1s", "--once", "ws://127.0.0.1:1"], 2, "leave one of them out", "请去掉其中一个"),
-        (&["hold", "-c", "0", "ws://127.0.0.1:1"], 2, "-c wants a whole number", "-c 需要"),
+        (&["hold", "-c", "0", "ws://127.0.0.1:1"], 2, "-c wants a whole number", "-c 的值"),
         (&["hold", "-c", "5", &nobody], 3, "none of 5 connections", "5 次连接"),
         (
             &["hold", "--source-ip", "192.0.2.1", "ws://127.0.0.1:1"],
@@ -469,7 +469,7 @@ fn mistakes_of_hold_and_doctor_are_named() {
             "not an address of this machine",
             "不是本机地址",
         ),
-        (&["doctor", "-c", "many"], 2, "-c wants a whole number", "-c 需要"),
+        (&["doctor", "-c", "many"], 2, "-c wants a whole number", "-c 的值"),
     ];
     for (words, code, en, zh) in cases {
         for (language, says) in [("en", en), ("zh", zh)] {

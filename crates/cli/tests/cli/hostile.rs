@@ -14,7 +14,7 @@ use crate::seen::wait_for;
 use crate::{Ends, next_of, side_by_side, signal};
 
 /// What is sent on a stream.
-type Answer = Arc<dyn Fn(u32) -> Vec<u8> + Send + Sync>;
+type Response = Arc<dyn Fn(u32) -> Vec<u8> + Send + Sync>;
 
 const GRPC: (&str, &str) = ("content-type", "application/grpc");
 const OK: (&str, &str) = (":status", "200");
@@ -104,26 +104,26 @@ fn memory_is_bounded_whatever_comes() {
     let http: &[&str] = &["--http2", "--expect-body", "x"];
     let both: &[&str] = &["--http2", "--expect-body", "x", "--expect-header", "x-a: b"];
     let json: &[&str] = &["--http2", "--expect-json", "$.a == 1"];
-    let coded = |name: &'static str, body: Vec<u8>| -> Answer {
+    let coded = |name: &'static str, body: Vec<u8>| -> Response {
         Arc::new(move |stream| {
             [fields(stream, 0, &[OK, ("content-encoding", name)]), data(stream, END_STREAM, &body)].concat()
         })
     };
-    let call = |body: Vec<u8>, ends: bool| -> Answer {
+    let call = |body: Vec<u8>, ends: bool| -> Response {
         Arc::new(move |stream| {
             let head = fields(stream, 0, &[OK, GRPC, ("grpc-encoding", "gzip")]);
             let end = if ends { fields(stream, END_STREAM, &[("grpc-status", "0")]) } else { Vec::new() };
             [head, data(stream, 0, &body), end].concat()
         })
     };
-    let plain = |mib: usize, ends: u8| -> Answer {
+    let plain = |mib: usize, ends: u8| -> Response {
         let body = zeros(mib);
         Arc::new(move |stream| [fields(stream, 0, &[OK]), data(stream, ends, &body)].concat())
     };
     let large = "v".repeat(60_000);
     let (large_head, large_trailer) = (large.clone(), large);
     let list = |item: &str| [b"[", item.repeat(15 * MIB / item.len()).as_bytes(), b"0]"].concat();
-    type Case<'a> = (&'static str, &'a [&'a str], &'static str, Answer);
+    type Case<'a> = (&'static str, &'a [&'a str], &'static str, Response);
     let cases: Vec<Case<'_>> = vec![
         ("whole bodies of 15 MiB", http, "1", plain(15, END_STREAM)),
         ("bodies of 15 MiB that do not end", http, "4", plain(15, 0)),
@@ -181,9 +181,9 @@ fn memory_is_bounded_whatever_comes() {
     ];
     let wrong = Mutex::new(Vec::new());
     side_by_side(&["uring", "poll"], |&driver| {
-        for (name, flags, streams, answer) in &cases {
-            let answer = answer.clone();
-            let server = Raw::answering(move |stream| answer(stream));
+        for (name, flags, streams, response) in &cases {
+            let response = response.clone();
+            let server = Raw::answering(move |stream| response(stream));
             let is_call = flags.contains(&"--proto");
             let url = if is_call { server.url("grpc", "/hello.Greeter/SayHello") } else { server.url("http", "/") };
             // All streams of all connections at a time, and a second round where the first one ends.
@@ -206,7 +206,7 @@ fn memory_is_bounded_whatever_comes() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-fn plain_json(body: Vec<u8>) -> Answer {
+fn plain_json(body: Vec<u8>) -> Response {
     Arc::new(move |stream| [fields(stream, 0, &[OK]), data(stream, END_STREAM, &body)].concat())
 }
 
@@ -271,7 +271,7 @@ fn a_flood_behind_the_end_is_not_read() {
     ];
     for (name, bytes, detail) in bad {
         for driver in ["uring", "poll"] {
-            let (told, counts) = mpsc::channel();
+            let (reported, counts) = mpsc::channel();
             let bytes = bytes.clone();
             let server = Raw::start(move |mut stream, number| {
                 // Later connections are of no interest.
@@ -285,7 +285,7 @@ fn a_flood_behind_the_end_is_not_read() {
                 while let Ok(count) = stream.write(&junk) {
                     written += count;
                 }
-                told.send((written, reading.join().expect("a reader"))).expect("somebody waits");
+                reported.send((written, reading.join().expect("a reader"))).expect("somebody waits");
             });
             // The load goes on for a while after the first connection has failed.
             let url = server.url("http", "/");
@@ -317,7 +317,7 @@ fn count_goodbyes(mut stream: TcpStream) -> usize {
 
 /// What HTTP/1 may look like, on the wire and to whoever checks it.
 #[test]
-fn answers_of_other_servers_are_read_as_the_rfc_wants() {
+fn responses_of_other_servers_are_read_as_the_rfc_wants() {
     let deflated = |bytes: &[u8]| {
         let gzip = gzip(bytes);
         gzip[10..gzip.len() - 8].to_vec()

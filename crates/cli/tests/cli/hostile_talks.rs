@@ -47,14 +47,14 @@ impl Hostile {
 }
 
 fn serve(mut stream: TcpStream, extensions: &str, is_unasked: bool, pieces: &Pieces, sent: &AtomicU64) -> Option<()> {
-    let asked = opening_of(&mut stream)?;
+    let requested = opening_of(&mut stream)?;
     let mut bytes = [0; 4096];
-    let mut answer = Vec::new();
-    websocket::render_answer(&asked.key, None, None, &mut answer);
-    answer.truncate(answer.len() - 2);
-    answer.extend_from_slice(extensions.as_bytes());
-    answer.extend_from_slice(b"\r\n");
-    stream.write_all(&answer).ok()?;
+    let mut response = Vec::new();
+    websocket::render_response(&requested.key, None, None, &mut response);
+    response.truncate(response.len() - 2);
+    response.extend_from_slice(extensions.as_bytes());
+    response.extend_from_slice(b"\r\n");
+    stream.write_all(&response).ok()?;
     loop {
         if !is_unasked {
             stream.read(&mut bytes).ok().filter(|count| *count > 0)?;

@@ -52,10 +52,10 @@ fn files_send_what_the_commands_send() {
         // What the environment lacks is told.
         let unset = text(&check(&[]).stdout);
         assert!(environment.iter().all(|(name, _)| unset.contains(&format!("{name}=VALUE"))), "{unset}");
-        let asked = came(&recorder, &["-c", "1", "-n", "1", "--quiet", "-p", &commands], &[]);
+        let requested = came(&recorder, &["-c", "1", "-n", "1", "--quiet", "-p", &commands], &[]);
         let sent = came(&recorder, &["run", &file, "-c", "1", "-n", "1", "--quiet"], environment);
-        assert!(!asked.is_empty());
-        assert_eq!(asked, sent, "{command}: {page}");
+        assert!(!requested.is_empty());
+        assert_eq!(requested, sent, "{command}: {page}");
     }
     let other = folder.path("other.yaml");
     let made = output(&["init", "-o", &other, "curl", &recorder.fill("URL/x"), "-d", "a=b"]);
@@ -84,7 +84,7 @@ fn a_file_of_a_url_runs_in_both_languages() {
 }
 
 #[test]
-fn what_a_file_cannot_say_is_told() {
+fn what_a_file_cannot_say_is_reported() {
     let (recorder, folder) = (Recorder::start("init-told"), Folder::new("told"));
     let (file, commands) = (folder.path("made.yaml"), folder.path("commands.txt"));
     std::fs::write(&file, "mine").expect("a place for it");
@@ -103,7 +103,7 @@ fn what_a_file_cannot_say_is_told() {
             ["step 1 of the file differs", "第 1 步与命令不同之处：accept"],
         ),
         (vec!["init", "curl", &url, "-o", "x"], 0, ["-o behind curl is curl's", "curl 之后的 -o 属于 curl"]),
-        (vec!["init", "curl", &url, "-d", "password=x"], 0, ["what looks like a secret", "似乎有密钥"]),
+        (vec!["init", "curl", &url, "-d", "password=x"], 0, ["what looks like a secret", "似乎有敏感信息"]),
         (vec!["init", "curl", &url, "-x", "http://p"], 2, ["--proxy", "--proxy"]),
     ] {
         for (language, says) in ["en", "zh"].into_iter().zip(says) {

@@ -102,13 +102,13 @@ fn a_load_of_which_no_iteration_came_to_its_end_did_not_succeed() {
     let file = File::new("fails", &served, FAILS);
     for driver in ["uring", "poll"] {
         let words = ["run", &file.0, "--driver", driver];
-        for (language, says) in [("en", "0 iterations, 5 failed\n"), ("zh", "完成 0 轮，失败 5 轮\n")] {
+        for (language, says) in [("en", "0 iterations, 5 failed\n"), ("zh", "完成 0 次迭代，失败 5 次\n")] {
             let done = output(&[&words[..], &["--lang", language]].concat());
             assert_eq!(done.status.code(), Some(1), "{done:?}");
             assert!(text(&done.stdout).contains(says), "{}", text(&done.stdout));
         }
         let seen = report(&output(&[&words[..], &["-o", "json"]].concat()));
-        assert_eq!(seen["requests"]["iterations"], serde_json::json!({ "completed": 0, "failed": 5, "cut": 0 }));
+        assert_eq!(seen["requests"]["iterations"], serde_json::json!({ "completed": 0, "failed": 5, "aborted": 0 }));
         assert_eq!((&seen["requests"]["succeeded"], &seen["requests"]["failed"]), (&5.into(), &5.into()));
     }
     // What runs beside it came to its end.
@@ -116,7 +116,7 @@ fn a_load_of_which_no_iteration_came_to_its_end_did_not_succeed() {
     let done = output(&["run", &both.0, "-o", "json"]);
     assert_eq!(done.status.code(), Some(0), "{done:?}");
     let seen = report(&done);
-    assert_eq!(seen["requests"]["iterations"], serde_json::json!({ "completed": 7, "failed": 5, "cut": 0 }));
+    assert_eq!(seen["requests"]["iterations"], serde_json::json!({ "completed": 7, "failed": 5, "aborted": 0 }));
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn each_scenario_says_where_it_goes_and_what_it_does() {
             "en",
             ["fails: 3 steps in order, closed model, 2 users, 5 iterations", "works: GET /bytes/3, open model, 100/s"],
         ),
-        ("zh", ["fails: 3 个步骤依次执行，固定并发 2 个用户，共 5 轮", "works: GET /bytes/3，固定速率 100/s"]),
+        ("zh", ["fails：3 个步骤依次执行，固定并发 2 个用户，共 5 次迭代", "works：GET /bytes/3，固定速率 100/s"]),
     ] {
         let done = output(&["run", &file.0, "--lang", language]);
         let page = text(&done.stdout);
@@ -184,16 +184,16 @@ fn whoever_was_stopped_early_kept_no_plan() {
     for driver in ["uring", "poll"] {
         let (page, _) = interrupted(&[&rate[..], &["--driver", driver, &url]].concat(), false);
         let seen = report();
-        let [asked, achieved, done] =
-            ["asked_per_s", "achieved_per_s", "requests_per_s"].map(|name| seen[name].as_f64().expect("a number"));
-        assert!((asked - 50.0).abs() < 1e-6, "{asked} {page}");
-        assert!([achieved, done].iter().all(|per_s| (0.0..=asked).contains(per_s)), "{achieved} {done} {page}");
+        let [requested, achieved, done] =
+            ["requested_per_s", "achieved_per_s", "requests_per_s"].map(|name| seen[name].as_f64().expect("a number"));
+        assert!((requested - 50.0).abs() < 1e-6, "{requested} {page}");
+        assert!([achieved, done].iter().all(|per_s| (0.0..=requested).contains(per_s)), "{achieved} {done} {page}");
     }
     let _ = std::fs::remove_file(json);
 }
 
 #[test]
-fn words_that_cannot_be_meant_are_told() {
+fn words_that_cannot_be_meant_are_reported() {
     let served = Served::start();
     let file = File::new("words", &served, WORKS);
     let throws = "  throws:
@@ -203,7 +203,7 @@ fn words_that_cannot_be_meant_are_told() {
     let throws = File::new("throws", &served, throws);
     let url = served.url("/");
     for (words, code, says) in [
-        (vec!["run", &file.0, "--var", "n"], 2, ["--var wants NAME=VALUE, like --var n=7", "--var 需要 名称=值"]),
+        (vec!["run", &file.0, "--var", "n"], 2, ["--var wants NAME=VALUE, like --var n=7", "--var 的值"]),
         (vec!["-z", "-1s", &url], 2, ["'-1s' is a negative time; a time is at least 0, like 1s", "'-1s' 是负数"]),
         (vec!["-z", "1s", "--grace", "-2.5m", &url], 2, ["like 2.5m", "例如 2.5m"]),
         (vec!["run", &throws.0], 3, ["none of 8 requests could be made", "8 个请求都无法生成"]),
@@ -219,7 +219,7 @@ fn words_that_cannot_be_meant_are_told() {
 
 /// What begins at a rate is iterations, and what completes is requests: two units, neither called by the other's name.
 #[test]
-fn a_rate_of_iterations_is_told_beside_requests() {
+fn a_rate_of_iterations_is_reported_beside_requests() {
     let (served, folder) = (Served::start(), Folder::new("iterations-units"));
     let rest = "scenarios:\n  m:\n    load: {rate: 100/s, iterations: 20}\n    steps: [{get: /bytes/1}, {get: /bytes/2}, {get: /bytes/3}]\n";
     let plan = folder.plan("units", &served, rest);

@@ -29,7 +29,7 @@ fn read(path: &Path) -> Value {
 #[test]
 fn a_scenario_is_kept_and_its_page_has_its_figures() {
     let (served, folder) = (Served::start(), Folder::new("kept page 报告"));
-    let rest = "secrets: [key]\nvars: {key: hush-hush-7}\nscenarios:\n  buy:\n    load: {users: 3, iterations: 60}\n    steps:\n      - {get: /delay/2, name: \"<see> & it\", headers: {X-Key: \"${key}\"}}\n      - transaction: order\n        steps: [{get: /status/404, name: pay, on_failure: go on}]\nthresholds: [\"p99(response_time) < 10s\"]\n";
+    let rest = "secrets: [key]\nvars: {key: hush-hush-7}\nscenarios:\n  buy:\n    load: {users: 3, iterations: 60}\n    steps:\n      - {get: /delay/2, name: \"<see> & it\", headers: {X-Key: \"${key}\"}}\n      - transaction: order\n        steps: [{get: /status/404, name: pay, on_failure: continue}]\nthresholds: [\"p99(response_time) < 10s\"]\n";
     let plan = folder.plan("plan", &served, rest);
     let home = folder.0.join("data");
     let (page, json) = (folder.path("page one.html"), folder.path("one.json"));
@@ -84,7 +84,7 @@ fn what_was_held_is_kept_and_compared() {
     let page = std::fs::read_to_string(all[0].join("report.html")).expect("a page");
     let report = read(&all[0].join("report.json"));
     // A machine that was disturbed says so.
-    let verdict = if report["is_spoiled"] == true { "Spoiled" } else { "Kept" };
+    let verdict = if report["is_unreliable"] == true { "Spoiled" } else { "Kept" };
     assert!(page.contains(verdict) && !all[0].join("charts.json").exists(), "{}", report["verdicts"]);
     assert_eq!(read(&all[0].join("run.json"))["held"], report["connections"]["most_open"]);
     let list = text(&kept(&home, &["history"]).stdout);
@@ -106,7 +106,7 @@ fn what_was_held_is_kept_and_compared() {
     // A load is something else.
     let load = kept(&home, &["-n", "20", "--save", &served.url("/")]);
     assert!(load.status.success(), "{load:?}");
-    for (lang, says) in [("C.UTF-8", "is of another kind"), ("zh_CN.UTF-8", "属于另一类运行")] {
+    for (lang, says) in [("C.UTF-8", "is of another kind"), ("zh_CN.UTF-8", "属于另一类压测")] {
         let said = onrush(&["compare", "last~1", "last"]).env("XDG_DATA_HOME", &home).env("LANG", lang).output();
         let said = said.expect("it starts");
         assert!(said.status.code() == Some(2) && text(&said.stderr).contains(says), "{said:?}");
@@ -198,20 +198,20 @@ fn keep_synthetic(home: &Path, id: &str, p50_ms: f64) {
     let report = json!({
         "schema": 1, "about": {"began": id}, "target": {"url": "http://a/"}, "requests_per_s": 101.0,
         "requests": {"succeeded": 2000, "failed": 0}, "times": {"succeeded": {"response_time": of(0.2)}},
-        "verdict": {"is_spoiled": false}, "intervals": (0..20).map(row).collect::<Vec<_>>(),
+        "verdict": {"is_unreliable": false}, "intervals": (0..20).map(row).collect::<Vec<_>>(),
     });
     let folder = home.join("onrush/runs").join(id);
     std::fs::create_dir_all(&folder).expect("a folder");
     std::fs::write(folder.join("report.json"), report.to_string()).expect("room");
     let card = json!({"version": 1, "id": id, "began": id, "target": "http://a/", "plan": "", "plan_zh": "", "command": "", "wall_s": 20.0, "limit": "users",
-        "is_spoiled": false, "thresholds_met": null, "requests_per_s": 101.0, "succeeded": 2000, "failed": 0, "p50_ns": p50_ms * 1e6, "p99_ns": p50_ms * 1.5e6});
+        "is_unreliable": false, "thresholds_met": null, "requests_per_s": 101.0, "succeeded": 2000, "failed": 0, "p50_ns": p50_ms * 1e6, "p99_ns": p50_ms * 1.5e6});
     std::fs::write(folder.join("run.json"), card.to_string()).expect("room");
 }
 
 /// Ten percent more is clear, the same again is not. A run of its own is judged by what is printed of it: a machine that stands still
 /// makes noise.
 #[test]
-fn what_is_slower_is_told_from_what_is_the_same() {
+fn what_is_slower_is_reported_from_what_is_the_same() {
     let (served, folder) = (Served::start(), Folder::new("kept-compare"));
     let home = folder.0.join("data");
     for (id, p50_ms) in [("20260101-000001", 20.0), ("20260101-000002", 20.02), ("20260101-000003", 22.0)] {

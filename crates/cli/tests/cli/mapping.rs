@@ -11,12 +11,12 @@ const HTML: (&str, &str) = ("content-type", "text/html");
 /// `{"message": "hi"}`.
 const REPLY: &[u8] = b"\x0a\x02hi";
 
-type Answer = Box<dyn Fn(u32) -> Vec<u8> + Send + Sync>;
+type Response = Box<dyn Fn(u32) -> Vec<u8> + Send + Sync>;
 
 /// What is sent, and what must be said of it: the status, the reason and the detail of the failure.
 struct Case {
     name: String,
-    answer: Answer,
+    response: Response,
     status: &'static str,
     cause: Option<(&'static str, &'static str)>,
 }
@@ -25,9 +25,9 @@ fn case(
     name: impl Into<String>,
     status: &'static str,
     cause: impl Into<Option<(&'static str, &'static str)>>,
-    answer: impl Fn(u32) -> Vec<u8> + Send + Sync + 'static,
+    response: impl Fn(u32) -> Vec<u8> + Send + Sync + 'static,
 ) -> Case {
-    Case { name: name.into(), answer: Box::new(answer), status, cause: cause.into() }
+    Case { name: name.into(), response: Box::new(response), status, cause: cause.into() }
 }
 
 fn proto() -> String {
@@ -46,8 +46,8 @@ fn call(server: &Raw, more: &[&str]) -> Value {
 /// Each case, on both drivers, has its one status and its one cause.
 fn check(cases: Vec<Case>, more: &[&str]) {
     let mut wrong = Vec::new();
-    for Case { name, answer, status, cause } in cases {
-        let server = Raw::answering(answer);
+    for Case { name, response, status, cause } in cases {
+        let server = Raw::answering(response);
         for driver in ["uring", "poll"] {
             let seen = call(&server, &[&["-n", "2", "--driver", driver], more].concat());
             let statuses = &seen["grpc_statuses"];
@@ -247,7 +247,7 @@ fn statuses_are_read_as_they_are_written() {
 
 /// However a message is written, it arrives; what is written wrongly stays as it is.
 #[test]
-fn texts_of_statuses_are_told() {
+fn texts_of_statuses_are_reported() {
     let cases = [
         ("plain", "plain"),
         ("a%20b", "a b"),
@@ -260,12 +260,12 @@ fn texts_of_statuses_are_told() {
         ("%0A", " "),
         ("%ff%41", "\u{fffd}A"),
     ];
-    for (written, told) in cases {
+    for (written, reported) in cases {
         let server =
             Raw::answering(move |stream| only(stream, "200", GRPC, &[("grpc-status", "9"), ("grpc-message", written)]));
         let seen = call(&server, &["-n", "1"]);
         let remedy = seen["failures"][0]["remedy"].as_str().expect("a text");
-        assert!(remedy.ends_with(&format!("; it said: {told}")), "{written}: {remedy}");
+        assert!(remedy.ends_with(&format!("; it said: {reported}")), "{written}: {remedy}");
     }
 }
 
@@ -391,8 +391,8 @@ fn bomb() -> Vec<u8> {
 /// What a person expects is a success, also when HTTP or a reset says it; a broken answer never is.
 #[test]
 fn statuses_can_be_expected_whoever_says_them() {
-    let expect = |names: &str, answer: fn(u32) -> Vec<u8>| {
-        let server = Raw::answering(answer);
+    let expect = |names: &str, response: fn(u32) -> Vec<u8>| {
+        let server = Raw::answering(response);
         let seen = call(&server, &["-n", "2", "--expect-status", names]);
         (seen["requests"]["succeeded"].as_u64(), seen["grpc_statuses"].to_string())
     };
@@ -464,10 +464,10 @@ fn types_are_looked_at_in_long_runs() {
 
 /// Summary in both languages: the cause, the status beside it, and what it means.
 #[test]
-fn causes_are_told_in_words() {
+fn causes_are_reported_in_words() {
     let proto = proto();
-    let page = |answer: fn(u32) -> Vec<u8>, language: &str, more: &[&str]| {
-        let server = Raw::answering(answer);
+    let page = |response: fn(u32) -> Vec<u8>, language: &str, more: &[&str]| {
+        let server = Raw::answering(response);
         let url = server.url("grpc", "/hello.Greeter/SayHello");
         let args =
             [&[url.as_str(), "--proto", &proto, "-d", "a", "-n", "1", "-c", "1", "--lang", language], more].concat();
@@ -506,9 +506,9 @@ fn causes_are_told_in_words() {
             &[],
         ),
     ];
-    for (answer, en, zh, more) in cases {
+    for (response, en, zh, more) in cases {
         for (language, says) in [("en", en), ("zh", zh)] {
-            let page = page(answer, language, more);
+            let page = page(response, language, more);
             assert!(page.contains(says), "{says}: {page}");
         }
     }

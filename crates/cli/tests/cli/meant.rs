@@ -108,9 +108,9 @@ fn a_form_is_no_command_of_curl() {
     for (form, en, zh) in [
         ("a=@/no-such-file", "cannot read the file '/no-such-file' given to -F", "/no-such-file"),
         ("a=</no-such-file", "cannot read the file '/no-such-file' given to -F", "/no-such-file"),
-        ("a", "-F wants name=content or name=@file, not 'a'", "-F 需要名称=内容 或 名称=@文件，而不是 'a'"),
-        ("a=x;type=", "-F wants", "-F 需要"),
-        ("=(", "-F wants", "-F 需要"),
+        ("a", "-F wants name=content or name=@file, not 'a'", "-F 的值 'a' 无效：应为名称=内容 或 名称=@文件"),
+        ("a=x;type=", "-F wants", "-F 的值"),
+        ("=(", "-F wants", "-F 的值"),
     ] {
         refused(&["-n", "1", "-F", form, url], en, zh);
         for language in ["en", "zh"] {
@@ -123,7 +123,7 @@ fn a_form_is_no_command_of_curl() {
 }
 
 #[test]
-fn a_server_that_closes_behind_each_answer_is_named_by_hold() {
+fn a_server_that_closes_behind_each_response_is_named_by_hold() {
     let served = Served::start();
     for driver in ["uring", "poll"] {
         for more in [&[][..], &["--every", "100ms"]] {
@@ -145,7 +145,7 @@ fn a_server_that_closes_behind_each_answer_is_named_by_hold() {
 
 /// While the load runs, counts are those so far; at its end there is one figure, and the verdict says what happened.
 #[test]
-fn a_server_that_goes_away_is_told_with_one_figure() {
+fn a_server_that_goes_away_is_reported_with_one_figure() {
     /// More than a hundred requests a second of 10 ms need.
     const CONNECTIONS: u64 = 64;
     side_by_side(&["en", "zh"], |&language| {
@@ -154,7 +154,7 @@ fn a_server_that_goes_away_is_told_with_one_figure() {
         let file = std::env::temp_dir().join(format!("onrush-gone-{language}-{}", std::process::id()));
         let path = file.to_str().expect("UTF-8");
         let connections = CONNECTIONS.to_string();
-        let load = ["-q", "100", "-z", "1h", "-c", &connections, "--persist", "--interval", "100ms"];
+        let load = ["-q", "100", "-z", "1h", "-c", &connections, "--no-abort-on-failures", "--interval", "100ms"];
         let words = [&load[..], &["--full", "--lang", language, "--json", path, &url]].concat();
         let mut command = onrush(&words);
         let mut child = Ends::start(command.stdout(Stdio::piped()).stderr(Stdio::piped()));

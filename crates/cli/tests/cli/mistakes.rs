@@ -97,16 +97,16 @@ const WORDS: &[Case] = &[
     (&["hold", "-d", "10s", "ws://127.0.0.1:1/"], "--hold 10s", "--hold 10s"),
     (&["-H", "Host: a", "--host", "b", URL], "each gives the header", "两者都给出了该请求头"),
     (
-        &["--no-answer", "-d", "x", "--expect-body", "y", "tcp://127.0.0.1:1"],
+        &["--no-response", "-d", "x", "--expect-body", "y", "tcp://127.0.0.1:1"],
         "no answer is looked at",
-        "没有应答可供检查",
+        "没有响应可供断言",
     ),
-    (&["--expect-body", "y", "ws://127.0.0.1:1/"], "a message that is answered", "需要有应答的消息"),
-    (&["hold", "--every", "1s", "--expect-body", "y", URL], "a message that is answered", "需要有应答的消息"),
+    (&["--expect-body", "y", "ws://127.0.0.1:1/"], "a message that is answered", "需要有响应的消息"),
+    (&["hold", "--every", "1s", "--expect-body", "y", URL], "a message that is answered", "需要有响应的消息"),
     (
         &["hold", "--receive-only", "--expect-json", "$.a", "ws://127.0.0.1:1/"],
         "a message that is answered",
-        "需要有应答的消息",
+        "需要有响应的消息",
     ),
     (&["18080"], "a port of this machine is :18080", "本机端口请写 :18080"),
     (&["srve"], "did you mean 'serve'", "是否想写 'serve'"),
@@ -125,8 +125,8 @@ const WORDS: &[Case] = &[
     (&["-c", "1,00", URL], "not '1,00'", "而不是 '1,00'"),
     (&["-n", "0", URL], "a whole number from 1 up, not '0'", "不小于 1 的整数"),
     (&["-q", "5 apples", URL], "at most 100,000,000 a second", "每秒最多 100,000,000"),
-    (&["-z", "1m30", URL], "-z wants a time", "-z 需要"),
-    (&["-z", "ten", URL], "-z wants a time", "-z 需要"),
+    (&["-z", "1m30", URL], "-z wants a time", "-z 的值"),
+    (&["-z", "ten", URL], "-z wants a time", "-z 的值"),
     (&["-u", "me", URL], "-u wants name:password", "-u 需要 用户名:密码"),
     (&["-F", "a=b", "-d", "x", URL], "-d and --form cannot", "-d 和 --form 不能"),
     (&["-F", "a=b", "ws://127.0.0.1:1/"], "--form needs", "--form 需要"),
@@ -146,14 +146,14 @@ const WORDS: &[Case] = &[
     (&["Cargo.toml"], "'Cargo.toml' is a file, not a URL", "'Cargo.toml' 是文件，不是 URL"),
     (&["--stages", "100:1s，200:1s", URL], "'，' is a full-width character, write ','", "请改为半角的 ','"),
     (&["“http://127.0.0.1:1/”"], "begins with a quotation mark of printed text", "开头是中文引号"),
-    (&["sweep", "--vary", "c=0,2", URL], "-c wants", "-c 需要"),
+    (&["sweep", "--vary", "c=0,2", URL], "-c wants", "-c 的值"),
     (&["-z", "x", "--lang", "en_US.UTF-8", URL], "-z wants a time", "-z wants a time"),
-    (&["-z", "x", "--lang", "zh_CN.UTF-8", URL], "-z 需要", "-z 需要"),
-    (&["-z", "x", "--lang=cn", URL], "-z 需要", "-z 需要"),
+    (&["-z", "x", "--lang", "zh_CN.UTF-8", URL], "-z 的值", "-z 的值"),
+    (&["-z", "x", "--lang=cn", URL], "-z 的值", "-z 的值"),
 ];
 
 #[test]
-fn words_in_the_wrong_place_are_asked_back() {
+fn words_in_the_wrong_place_are_requested_back() {
     for (words, english, chinese) in WORDS {
         check(&output(words), 2, english);
         check(&onrush(words).env("LANG", "zh_CN.UTF-8").output().expect("it starts"), 2, chinese);

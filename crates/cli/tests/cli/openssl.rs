@@ -185,12 +185,12 @@ fn end_politely(mut stream: TcpStream, config: &ServerConfig, way: Way) -> Optio
         session.feed(&mut bytes[..count], &mut plain, &mut out).ok()?;
         stream.write_all(&std::mem::take(&mut out)).ok()?;
     }
-    let answer = match way {
+    let response = match way {
         Way::Answered(stays) => format!("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: {stays}\r\n\r\nok"),
         Way::Endless => "HTTP/1.1 200 OK\r\n\r\nok".to_owned(),
         Way::Silent => String::new(),
     };
-    session.seal(answer.as_bytes(), &mut out).ok()?;
+    session.seal(response.as_bytes(), &mut out).ok()?;
     session.close(&mut out).ok()?;
     stream.write_all(&out).ok()?;
     // Its own side stays open: the answer must come by itself, and the end of the stream behind it.
@@ -250,8 +250,8 @@ fn weak_keys_are_named() {
                 Some(says) => fails(&server.url, &["--cacert", &ca], says),
                 None => succeeds(&server.url, &["--cacert", &ca]),
             }
-            let stranger = ["tls (unknown-issuer)", "is not signed by a trusted CA", "签发者不受信任"];
-            fails(&server.url, &[], stranger);
+            let unconsented_host = ["tls (unknown-issuer)", "is not signed by a trusted CA", "签发者不受信任"];
+            fails(&server.url, &[], unconsented_host);
         }
     }
 }
@@ -316,7 +316,7 @@ fn a_certificate_of_ours_that_is_demanded_is_named() {
         ];
         fails(&server.url, &["-k"], none);
         let [cert, key] = with("stranger");
-        let wrong = ["tls (client-certificate)", "does not accept ours", "不接受我们的证书"];
+        let wrong = ["tls (client-certificate)", "does not accept ours", "不接受所给的证书"];
         fails(&server.url, &["-k", "--cert", &cert, "--key", &key], wrong);
     }
 }
@@ -331,9 +331,9 @@ fn renegotiation_that_is_demanded_is_named() {
             let mut server = Server::start(&folder, "-tls1_2 -legacy_renegotiation -key ca.key -cert ca.pem");
             let args = ["-k", "-n", "1", "-c", "1", "-t", "1h", "--driver", driver, "--output", "json", &server.url];
             let child = Ends::start(onrush(&args).stdout(Stdio::piped()));
-            let heard = BufReader::new(server.child.0.stdout.take().expect("a pipe"));
+            let received = BufReader::new(server.child.0.stdout.take().expect("a pipe"));
             // It answers nothing by itself: the request is there when it has come.
-            assert!(heard.lines().map_while(Result::ok).any(|line| line.contains("GET / HTTP/1.1")));
+            assert!(received.lines().map_while(Result::ok).any(|line| line.contains("GET / HTTP/1.1")));
             let mut commands = server.child.0.stdin.take().expect("a pipe");
             // In one piece: what comes apart from it is no command, and goes to the client.
             commands.write_all(format!("{command}\n").as_bytes()).expect("it listens");

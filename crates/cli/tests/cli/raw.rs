@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use wire::websocket::{self, Asked};
+use wire::websocket::{self, Offered};
 
 pub(crate) const DATA: u8 = 0;
 pub(crate) const HEADERS: u8 = 1;
@@ -109,8 +109,8 @@ impl Raw {
         Self { port, answered: Arc::default() }
     }
 
-    /// Answers each request of HTTP/2 with the frames that `answer` makes for its stream.
-    pub(crate) fn answering(answer: impl Fn(u32) -> Vec<u8> + Send + Sync + 'static) -> Self {
+    /// Answers each request of HTTP/2 with the frames that `response` makes for its stream.
+    pub(crate) fn answering(response: impl Fn(u32) -> Vec<u8> + Send + Sync + 'static) -> Self {
         let answered = Arc::<AtomicUsize>::default();
         let counter = answered.clone();
         let server = Self::start(move |mut stream, _| {
@@ -118,7 +118,7 @@ impl Raw {
                 return;
             }
             requests(&mut stream, |stream, number| {
-                let is_sent = stream.write_all(&answer(number)).is_ok();
+                let is_sent = stream.write_all(&response(number)).is_ok();
                 counter.fetch_add(1, Ordering::SeqCst);
                 is_sent
             });
@@ -134,12 +134,12 @@ impl Raw {
     /// Sends these bytes to whoever has sent the head of a request of HTTP/1, and closes.
     pub(crate) fn saying(bytes: Vec<u8>) -> Self {
         Self::start(move |mut stream, _| {
-            let mut heard = Vec::new();
+            let mut received = Vec::new();
             let mut piece = [0; 4_096];
-            while !heard.windows(4).any(|four| four == b"\r\n\r\n") {
+            while !received.windows(4).any(|four| four == b"\r\n\r\n") {
                 match stream.read(&mut piece) {
                     Ok(0) | Err(_) => return,
-                    Ok(count) => heard.extend_from_slice(&piece[..count]),
+                    Ok(count) => received.extend_from_slice(&piece[..count]),
                 }
             }
             // Whoever does not like it closes first.
@@ -205,13 +205,13 @@ fn head_of(buffer: &[u8]) -> Option<(u8, u8, u32, usize)> {
 }
 
 /// Reads how a WebSocket is opened; none when the peer leaves or asks for something else.
-pub(crate) fn opening_of(stream: &mut TcpStream) -> Option<Asked> {
+pub(crate) fn opening_of(stream: &mut TcpStream) -> Option<Offered> {
     let (mut head, mut bytes) = (Vec::new(), [0; 4096]);
     loop {
         let count = stream.read(&mut bytes).ok().filter(|count| *count > 0)?;
         head.extend_from_slice(&bytes[..count]);
-        if let Some(asked) = websocket::read_request(&head).ok()? {
-            return Some(asked);
+        if let Some(requested) = websocket::read_request(&head).ok()? {
+            return Some(requested);
         }
     }
 }

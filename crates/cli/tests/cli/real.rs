@@ -21,14 +21,14 @@ fn agree(report: &Value, log: &Log) {
     assert_eq!(of("/times/all/response_time/count"), of("/requests/succeeded") + of("/requests/failed"));
     assert_eq!(of("/requests/unfinished"), 0, "the grace is long enough");
     let statuses = report["statuses"].as_object().expect("an object");
-    assert_eq!(statuses.values().filter_map(Value::as_u64).sum::<u64>(), of("/requests/answers"));
+    assert_eq!(statuses.values().filter_map(Value::as_u64).sum::<u64>(), of("/requests/responses"));
     let intervals = report["intervals"].as_array().expect("a list");
     let by_interval: u64 = intervals.iter().map(|each| number(each, "/succeeded")).sum();
     assert_eq!(by_interval, of("/requests/succeeded"), "intervals add up");
     // An attempt that met a closed connection was sent and never seen by the server.
-    assert_eq!(of("/requests/sent"), of("/requests/answers") + of("/requests/reconnects"), "{report:#}");
+    assert_eq!(of("/requests/sent"), of("/requests/responses") + of("/requests/reconnects"), "{report:#}");
     let ours = Log {
-        lines: of("/requests/answers"),
+        lines: of("/requests/responses"),
         bytes: of("/bytes/received"),
         body_bytes: of("/bytes/bodies"),
         traces: Vec::new(),
@@ -161,7 +161,7 @@ fn stopped_by(name: &str, keepalive: &[&str]) {
     let args: Vec<&str> =
         ["-z", "1h", "-c", "50", "--output", "json"].iter().chain(keepalive).copied().chain([url.as_str()]).collect();
     let child = onrush(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts");
-    wait_for("answers", || nginx.logged() > 1_000);
+    wait_for("responses", || nginx.logged() > 1_000);
     signal(&child, name);
     let output = child.wait_with_output().expect("it ends");
     assert_eq!(output.status.code(), Some(130));
@@ -207,6 +207,6 @@ fn a_warm_up_keeps_the_sum() {
         let ended =
             of("/requests/succeeded") + of("/requests/failed") + of("/requests/dropped") + of("/requests/unfinished");
         assert_eq!(of("/requests/started") + of("/requests/carried"), ended, "turn {turn}: {words:?} {report:#}");
-        assert!(of("/requests/sent") >= of("/requests/answers"), "{report:#}");
+        assert!(of("/requests/sent") >= of("/requests/responses"), "{report:#}");
     }
 }

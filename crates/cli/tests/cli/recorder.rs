@@ -134,7 +134,7 @@ fn serve(mut reader: impl BufRead, mut writer: impl Write, port: u16, kept: &Mut
         let is_last = came.value("connection").is_some_and(|value| value.contains("close"));
         kept.lock().expect("nobody panics with it").push(came);
         let parts: Vec<&str> = path.split('/').collect();
-        let answer = match parts.as_slice() {
+        let response = match parts.as_slice() {
             ["", "redirect", status, how] => {
                 let to = match *how {
                     "again" => "/redirect/302/to".to_owned(),
@@ -161,8 +161,8 @@ fn serve(mut reader: impl BufRead, mut writer: impl Write, port: u16, kept: &Mut
             }
             _ => "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello".to_owned(),
         };
-        let end = if is_head { answer.len() - 5 } else { answer.len() };
-        if writer.write_all(&answer.as_bytes()[..end]).is_err() || is_last {
+        let end = if is_head { response.len() - 5 } else { response.len() };
+        if writer.write_all(&response.as_bytes()[..end]).is_err() || is_last {
             return;
         }
     }

@@ -27,18 +27,18 @@ fn a_public_address_wants_consent() {
         vec!["-q", "5", "-c", "51", &far],
         vec!["--connect-to", &connect_to, "http://127.0.0.1/"],
         vec!["--resolve", &resolve, "http://shop.test/"],
-        vec!["--to", &to, "http://127.0.0.1/"],
+        vec!["--connect-addresses", &to, "http://127.0.0.1/"],
         vec![&mapped],
         vec!["-k", "https://255.255.255.255/"],
         vec![&ws],
-        vec!["-d", "x", "--no-answer", &tcp],
+        vec!["-d", "x", "--no-response", &tcp],
         vec![&grpc],
         vec!["hold", "-c", "51", &ws],
         vec!["-c", "5", "curl", &far],
     ];
     for words in cases {
-        check(&output(&words), 2, "if you may load it, add --i-may-load");
-        check(&onrush(&words).env("LANG", "zh_CN.UTF-8").output().expect("it starts"), 2, "请加上 --i-may-load");
+        check(&output(&words), 2, "if you may load it, add --allow-host");
+        check(&onrush(&words).env("LANG", "zh_CN.UTF-8").output().expect("it starts"), 2, "请加上 --allow-host");
     }
     // Each with the code with which the tool refuses a command line.
     for (code, words) in [
@@ -51,18 +51,18 @@ fn a_public_address_wants_consent() {
     ] {
         let said = output(&words);
         assert_eq!(said.status.code(), Some(code), "{words:?}: {said:?}");
-        assert!(text(&said.stderr).contains("--i-may-load") && !said.status.success(), "{words:?}: {said:?}");
+        assert!(text(&said.stderr).contains("--allow-host") && !said.status.success(), "{words:?}: {said:?}");
     }
     // Who says so, and who asks for no more than a person could, is let through, and finds nobody there.
     for words in [
-        vec!["-n", "1", "--i-may-load", FAR, &far],
+        vec!["-n", "1", "--allow-host", FAR, &far],
         vec!["-q", "10", "-c", "5", "-z", "200ms", &far],
-        vec!["hold", "-c", "2", "--hold", "100ms", "--i-may-load", FAR, &ws],
-        vec!["-n", "1", "--i-may-load", "shop.test", "--resolve", &resolve, "http://shop.test/"],
+        vec!["hold", "-c", "2", "--hold", "100ms", "--allow-host", FAR, &ws],
+        vec!["-n", "1", "--allow-host", "shop.test", "--resolve", &resolve, "http://shop.test/"],
     ] {
         let said = output(&words);
         assert_eq!(said.status.code(), Some(3), "{words:?}: {said:?}");
-        assert!(!text(&said.stderr).contains("--i-may-load"), "{said:?}");
+        assert!(!text(&said.stderr).contains("--allow-host"), "{said:?}");
     }
 }
 
@@ -82,7 +82,7 @@ fn what_can_grow_wants_consent() {
     let (out, err) = (text(&run.stdout), text(&run.stderr));
     let ends: Vec<&str> = out.lines().filter_map(|line| line.strip_prefix("the end: ")).collect();
     assert_eq!(ends, ["0", "2"], "{out} {err}");
-    assert!(err.contains("--i-may-load 203.0.113.7"), "{err}");
+    assert!(err.contains("--allow-host 203.0.113.7"), "{err}");
 }
 
 /// Files, however slow they look.
@@ -100,10 +100,7 @@ fn files_of_scenarios_want_consent_too() {
             format!("scenarios: {{a: {{{slow}, steps: [{{parallel: 6, steps: [{}]}}]}}}}", ["get: /"; 11].join(", ")),
         ),
         ("together", (0..11).map(|n| format!("{n}x: {{{slow}, steps: [get: /]}}")).collect::<Vec<_>>().join(", ")),
-        (
-            "before",
-            format!("before: [{{repeat: 101, steps: [get: /]}}]\nscenarios: {{a: {{{slow}, steps: [get: /]}}}}"),
-        ),
+        ("before", format!("setup: [{{repeat: 101, steps: [get: /]}}]\nscenarios: {{a: {{{slow}, steps: [get: /]}}}}")),
         (
             "connections in parallel",
             format!(
@@ -111,7 +108,10 @@ fn files_of_scenarios_want_consent_too() {
                 ["get: /"; 20].join(", ")
             ),
         ),
-        ("after", format!("after: [{{repeat: 101, steps: [get: /]}}]\nscenarios: {{a: {{{slow}, steps: [get: /]}}}}")),
+        (
+            "after",
+            format!("teardown: [{{repeat: 101, steps: [get: /]}}]\nscenarios: {{a: {{{slow}, steps: [get: /]}}}}"),
+        ),
     ] {
         let text = if what == "together" { format!("scenarios: {{{text}}}") } else { text };
         std::fs::write(&path, format!("target: http://{FAR}\n{text}\n")).expect("a place for it");
@@ -119,7 +119,7 @@ fn files_of_scenarios_want_consent_too() {
         assert_eq!(said.status.code(), Some(2), "{what}: {said:?}");
         // Whoever must be asked is asked before anything is sent.
         assert!(said.stdout.is_empty(), "{what}: {said:?}");
-        assert!(text_of(&said).contains(&format!("--i-may-load {FAR}")), "{what}: {said:?}");
+        assert!(text_of(&said).contains(&format!("--allow-host {FAR}")), "{what}: {said:?}");
     }
     std::fs::write(&path, format!("target: http://{FAR}\nscenarios: {{a: {{{slow}, steps: [get: /]}}}}\n"))
         .expect("a place");
@@ -152,13 +152,13 @@ fn one_place_speaks_for_no_other() {
     let (to, url) = (format!("{near},{FAR}:80"), format!("http://{near}/"));
     let given = format!("::{FAR}:80");
     for words in [
-        vec!["-n", "60", "-c", "4", "--to", &to, &url],
-        vec!["-n", "2", "--i-may-load", "127.0.0.1", "--to", &to, &url],
-        vec!["-n", "2", "--i-may-load", "127.0.0.1", "--connect-to", &given, &url],
+        vec!["-n", "60", "-c", "4", "--connect-addresses", &to, &url],
+        vec!["-n", "2", "--allow-host", "127.0.0.1", "--connect-addresses", &to, &url],
+        vec!["-n", "2", "--allow-host", "127.0.0.1", "--connect-to", &given, &url],
     ] {
         let said = output(&words);
         check(&said, 2, &format!("{FAR} is neither this machine"));
-        check(&said, 2, &format!("--i-may-load {FAR},"));
+        check(&said, 2, &format!("--allow-host {FAR},"));
     }
     assert_eq!(met.load(std::sync::atomic::Ordering::Relaxed), 0, "nobody is asked for another, and nothing is loaded");
 }
@@ -174,10 +174,10 @@ fn a_redirect_is_no_consent() {
             let mut head = [0; 1024];
             // Whoever goes away without a word has no answer.
             if stream.read(&mut head).is_ok_and(|count| count > 0) {
-                let answer = format!(
+                let response = format!(
                     "HTTP/1.1 302 Found\r\nLocation: http://{FAR}/\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
                 );
-                let _ = stream.write_all(answer.as_bytes());
+                let _ = stream.write_all(response.as_bytes());
             }
         }
     });
@@ -185,7 +185,7 @@ fn a_redirect_is_no_consent() {
     let seen = report(&output(&words));
     let failure = &seen["failures"][0];
     assert_eq!((&failure["reason"], &failure["count"]), (&"no-consent".into(), &3.into()), "{seen:#}");
-    assert!(failure["remedy"].as_str().is_some_and(|text| text.contains("--i-may-load")), "{failure:#}");
+    assert!(failure["remedy"].as_str().is_some_and(|text| text.contains("--allow-host")), "{failure:#}");
     let words = ["-n", "3", "-c", "1", "-L", "--quiet", &url];
     let page = onrush(&words).env("LANG", "zh_CN.UTF-8").output().expect("it starts");
     assert!(text(&page.stdout).contains(&format!("重定向指向 {FAR}")), "{page:?}");

@@ -104,7 +104,7 @@ fn who_cannot_be_trusted_is_named() {
 }
 
 #[test]
-fn another_name_can_be_asked_for() {
+fn another_name_can_be_requested_for() {
     let nginx = nginx("ssl", "", "elsewhere.example", GOOD);
     let (url, ca) = (nginx.https(), nginx.file("ca.pem"));
     let args = ["-n", "5", "-c", "1", "--sni", "elsewhere.example", "--cacert", &ca, "--output", "json", &url];

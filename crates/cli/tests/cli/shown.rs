@@ -114,14 +114,14 @@ const CASES: [Case; 16] = [
 ];
 
 #[test]
-fn an_answer_is_shown_as_far_as_it_came() {
+fn an_response_is_shown_as_far_as_it_came() {
     // Each path is a case; by pieces of one byte, or in one.
     let script = Script::start(|path, stream| {
         let (number, size) = path.trim_start_matches('/').split_once('/').expect("two numbers");
         pieces(stream, CASES[number.parse::<usize>().expect("a case")].0, size.parse().expect("a size"));
     });
     for driver in DRIVERS {
-        for (number, (answer, parts, is_failure)) in CASES.iter().enumerate() {
+        for (number, (response, parts, is_failure)) in CASES.iter().enumerate() {
             for size in [1, 7, 100_000] {
                 let url = script.url(&format!("/{number}/{size}"));
                 // What failed stands behind what came.
@@ -129,7 +129,7 @@ fn an_answer_is_shown_as_far_as_it_came() {
                 let all = debug(driver, "en", &[&url]);
                 in_order(&all, &[&[&*format!("> GET /{number}/{size} HTTP/1.1\n")], parts, &["* planned +0"]].concat());
                 let end = kind.map_or("* succeeded".to_owned(), |kind| format!("* failed: {kind}"));
-                assert!(all.contains(&end), "{answer:?}: {all}");
+                assert!(all.contains(&end), "{response:?}: {all}");
                 if let Some(kind) = kind {
                     in_order(&failure(driver, "en", &[&url]), &[&[kind], parts].concat());
                 }

@@ -25,9 +25,9 @@ fn silent_after(words: &'static [u8]) -> u16 {
 }
 
 const TLS: [&str; 3] =
-    ["tls (no-answer)", "the TLS handshake had no answer within 300ms", "TLS 握手在 300ms 内没有收到回应"];
+    ["tls (no-response)", "the TLS handshake had no answer within 300ms", "TLS 握手在 300ms 内没有收到响应"];
 const WEBSOCKET: [&str; 3] =
-    ["no-first-answer", "the WebSocket handshake had no answer within 300ms", "WebSocket 握手在 300ms 内没有收到回应"];
+    ["no-first-answer", "the WebSocket handshake had no answer within 300ms", "WebSocket 握手在 300ms 内没有收到响应"];
 const REQUEST: [&str; 3] =
     ["no-first-answer", "the first request on it had no answer within 300ms", "首个请求在 300ms 内没有收到响应"];
 
@@ -36,7 +36,7 @@ const HALF_RECORD: &[u8] = b"\x16\x03\x03";
 const HALF_HELLO: &[u8] = b"\x16\x03\x03\x00\x7a\x02\x00\x00\x76\x03\x03";
 
 #[test]
-fn the_stage_that_has_no_answer_is_named() {
+fn the_stage_that_has_no_response_is_named() {
     let cases: [(&str, &str, &[u8], [&str; 3]); 12] = [
         ("https", "", b"", TLS),
         ("https", "--http2", b"", TLS),

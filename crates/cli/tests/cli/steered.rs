@@ -36,8 +36,12 @@ fn a_rate_changed_in_a_pause_begins_where_it_was() {
     // first one at once.
     let gone = ends - resumed;
     assert!(gone > 0.2, "{}", report["changes"]);
-    let asked = paused * 200.0 + 0.2 * 300.0 + (gone - 0.2) * 400.0;
-    assert!((asked - 0.01..asked + 1.01).contains(&(started as f64)), "{started} of {asked}: {}", report["changes"]);
+    let requested = paused * 200.0 + 0.2 * 300.0 + (gone - 0.2) * 400.0;
+    assert!(
+        (requested - 0.01..requested + 1.01).contains(&(started as f64)),
+        "{started} of {requested}: {}",
+        report["changes"]
+    );
     assert_eq!(counted(&served, "/"), started);
 }
 
@@ -143,9 +147,9 @@ fn marks_of(stages: &str, until_s: f64) -> Vec<(f64, u64)> {
             name.clone_into(&mut kind);
         }
         let data = line.strip_prefix("data: ").filter(|_| kind == "interval");
-        if let Some(told) = data.and_then(|data| serde_json::from_str::<Value>(data).ok()) {
-            let to_s = told["now_s"].as_f64().expect("a time");
-            seen.push((to_s, told["point"]["marks"].as_u64().expect("a number")));
+        if let Some(reported) = data.and_then(|data| serde_json::from_str::<Value>(data).ok()) {
+            let to_s = reported["now_s"].as_f64().expect("a time");
+            seen.push((to_s, reported["point"]["marks"].as_u64().expect("a number")));
         }
         if seen.iter().filter(|(to_s, _)| *to_s >= until_s).count() == 3 {
             return seen;
@@ -196,7 +200,7 @@ fn is_described(kind: &str, value: &Value) {
 }
 
 #[test]
-fn programs_are_told_what_is_described_and_ctl_steers() {
+fn programs_are_reported_what_is_described_and_ctl_steers() {
     let (served, paged) = (Served::start(), Paged::start(&["web"]));
     let page = format!("http://{}/", paged.host);
     let ctl_at = |link: &str, words: &[&str]| {
@@ -246,11 +250,11 @@ fn programs_are_told_what_is_described_and_ctl_steers() {
     is_described("run", &over);
     assert_eq!(ctl(&["report"])["changes"].as_array().map(Vec::len), Some(3));
     drop(paged);
-    let mut told = String::new();
-    events.0.stdout.take().expect("a pipe").read_to_string(&mut told).expect("UTF-8");
+    let mut reported = String::new();
+    events.0.stdout.take().expect("a pipe").read_to_string(&mut reported).expect("UTF-8");
     events.0.wait().expect("it ends with the page");
     let mut kinds = Vec::new();
-    for line in told.lines() {
+    for line in reported.lines() {
         let one: Value = serde_json::from_str(line).expect("JSON");
         let kind = one["event"].as_str().expect("a kind").to_owned();
         if kind != "reload" {
@@ -287,13 +291,13 @@ fn workers_are_shown_while_they_work() {
         let mut run = Value::Null;
         wait_for("both work", || {
             run = paged.get("/api/run");
-            let each = run["live"]["workers"]["each"].as_array().map_or(&[][..], Vec::as_slice);
+            let each = run["live"]["workers"]["list"].as_array().map_or(&[][..], Vec::as_slice);
             each.len() == 2 && each.iter().all(|one| one["started"].as_u64() > Some(0))
         });
         is_described("run", &run);
         let workers = &run["live"]["workers"];
         assert_eq!((&workers["count"], &workers["lost"]), (&json!(2), &json!(0)));
-        assert!(workers["each"].as_array().expect("a list").iter().all(|one| one["share"] == 0.5), "{workers:#}");
+        assert!(workers["list"].as_array().expect("a list").iter().all(|one| one["share"] == 0.5), "{workers:#}");
         assert_eq!(paged.post("/api/run/stop", &json!({})).0, 200);
     }
 }

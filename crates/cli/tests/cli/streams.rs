@@ -72,7 +72,7 @@ fn streams_need_http2() {
 }
 
 #[test]
-fn nghttpd_answers_us() {
+fn nghttpd_responses_us() {
     let port = closed_port();
     let folder = std::env::temp_dir().join(format!("onrush-nghttpd-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
@@ -93,7 +93,7 @@ fn nghttpd_answers_us() {
     // A body that is larger than the windows goes up.
     let data = format!("@{}", folder.join("file").display());
     let seen = report(&output(&["--http2", "-n", "20", "-c", "2", "-d", &data, "--output", "json", &url]));
-    assert_eq!(seen["requests"]["answers"], 20, "{seen:#}");
+    assert_eq!(seen["requests"]["responses"], 20, "{seen:#}");
     let _ = std::fs::remove_dir_all(&folder);
 }
 

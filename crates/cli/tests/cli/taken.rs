@@ -19,17 +19,17 @@ scenarios:
       - post: /echo
         headers: {X-Key: "${key}", X-Pass: "${people.pass}", X-Both: "${label}${key}"}
         json: {id: 7, s: "abc/def ghi+1\\\"", p: "${people.pass}", n: [1, 2], long: "LONG", pin: "4321"}
-        take: {id: json $.id, sess: json $.s, n: json $.n, st: status, long: json $.long, pin: json $.pin}
+        extract: {id: json $.id, sess: json $.s, n: json $.n, st: status, long: json $.long, pin: json $.pin}
         name: echo
       - post: "/echo?s=${urlencode(sess)}&k=${key}"
         form: {s: "${sess}", p: "${people.pass}"}
-        take: {sess: 'regex s=(.*)&'}
+        extract: {sess: 'regex s=(.*)&'}
         name: second
       - parallel: 2
         steps:
           - post: /echo
             body: "fork ${sess}"
-            take: {pin: body}
+            extract: {pin: body}
           - post: /echo
             body: "fork ${people.pass}"
       - post: /echo

@@ -159,15 +159,16 @@ fn ab_and_ours_agree() {
         assert_eq!(real_code, our_code, "{words:?}");
     }
     let folder = nginx.folder.clone();
-    let [csv, plot] = ["e.csv", "g.tsv"].map(|name| folder.join(name).to_string_lossy().into_owned());
+    let [csv, journal_header] = ["e.csv", "g.tsv"].map(|name| folder.join(name).to_string_lossy().into_owned());
     for tool in [real, ours] {
-        tool("ab", &["-n", "50", "-c", "5", "-e", &csv, "-g", &plot, &url]);
-        let [csv, plot] = [&csv, &plot].map(|path| std::fs::read_to_string(path).expect("it was written"));
+        tool("ab", &["-n", "50", "-c", "5", "-e", &csv, "-g", &journal_header, &url]);
+        let [csv, journal_header] =
+            [&csv, &journal_header].map(|path| std::fs::read_to_string(path).expect("it was written"));
         assert_eq!(csv.lines().count(), 102, "{csv}");
         assert_eq!(shape(&csv)[..2], ["Percentage served,Time in ms", "#"], "{csv}");
-        assert_eq!(plot.lines().count(), 51, "{plot}");
-        assert_eq!(plot.lines().next(), Some("starttime\tseconds\tctime\tdtime\tttime\twait"));
-        assert!(plot.lines().skip(1).all(|line| line.split('\t').count() == 6), "{plot}");
+        assert_eq!(journal_header.lines().count(), 51, "{journal_header}");
+        assert_eq!(journal_header.lines().next(), Some("starttime\tseconds\tctime\tdtime\tttime\twait"));
+        assert!(journal_header.lines().skip(1).all(|line| line.split('\t').count() == 6), "{journal_header}");
     }
 }
 
@@ -391,12 +392,12 @@ fn commands_that_people_know_run_unchanged() {
         let words: Vec<&str> = line.split(' ').collect();
         let mut command = onrush(&[&["as"], &words[..]].concat());
         command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
-        let before = asked_of(&served);
+        let before = requested_of(&served);
         let child = command.spawn().expect("the binary starts");
         if is_long {
             // What people wait for has begun. A conversation says something once a second: that it is there is enough.
             let least = if line.contains("ws://") { 10 } else { 400 };
-            wait_for(&line, || asked_of(&served) >= before + least);
+            wait_for(&line, || requested_of(&served) >= before + least);
             crate::signal(&child, "-INT");
         }
         let ended = child.wait_with_output().expect("it ends");
@@ -443,7 +444,7 @@ fn commands_that_people_know_run_unchanged() {
 }
 
 /// Requests that a server was asked for, and conversations that were begun.
-fn asked_of(served: &Served) -> u64 {
+fn requested_of(served: &Served) -> u64 {
     let seen = stats(served);
     let requests = by_path(&seen).into_values().sum::<u64>();
     requests + seen["long_connections"]["opened"].as_u64().unwrap_or(0)

@@ -137,7 +137,7 @@ fn only_failed_ones_and_a_share_of_all() {
 
 /// The figures are not lost with the log.
 #[test]
-fn a_full_disk_is_told_at_the_end() {
+fn a_full_disk_is_reported_at_the_end() {
     let served = Served::start();
     let url = served.url("/");
     for (lang, says) in [("C.UTF-8", "cannot write to /dev/full"), ("zh_CN.UTF-8", "无法写入 /dev/full")] {
@@ -193,12 +193,16 @@ fn the_slowest_are_shown_with_their_instants() {
 #[test]
 fn mistakes_are_named() {
     for (words, english, chinese) in [
-        (vec!["--slowest", "0"], "--slowest wants a whole number from 1 to 1,000", "--slowest 需要 1 到"),
-        (vec!["--slowest", "1001"], "--slowest wants a whole number", "--slowest 需要"),
+        (
+            vec!["--slowest", "0"],
+            "--slowest wants a whole number from 1 to 1,000",
+            "--slowest 的值 '0' 无效：应为 1 到 1,000",
+        ),
+        (vec!["--slowest", "1001"], "--slowest wants a whole number", "--slowest 的值"),
         (vec!["--log-only", "failed"], "--log-only needs --log FILE", "--log-only 需要同时给出 --log"),
         (vec!["--log-share", "1%"], "--log-share needs --log FILE", "--log-share 需要同时给出 --log"),
-        (vec!["--log", "x", "--log-share", "0"], "--log-share wants a share like 1%", "--log-share 需要 1%"),
-        (vec!["--log", "x", "--log-share", "101%"], "--log-share wants a share like 1%", "--log-share 需要 1%"),
+        (vec!["--log", "x", "--log-share", "0"], "--log-share wants a share like 1%", "--log-share 的值"),
+        (vec!["--log", "x", "--log-share", "101%"], "--log-share wants a share like 1%", "--log-share 的值"),
         (vec!["--log", "x", "--log-share", "some"], "not 'some'", "而不是 'some'"),
         (vec!["--log", "x", "--log-only", "good"], "it takes failed", "可选：failed"),
         (vec!["--seed", "5"], "--seed needs --data-bytes", "--seed 需要同时给出 --data-bytes"),
@@ -221,7 +225,7 @@ fn traces(lines: &[Value]) -> Vec<String> {
 }
 
 /// What servers were told: `00-TRACE-SPAN-01` each.
-fn told(parents: impl Iterator<Item = String>) -> Vec<String> {
+fn reported(parents: impl Iterator<Item = String>) -> Vec<String> {
     let trace = |parent: String| {
         let parts: Vec<&str> = parent.split('-').collect();
         assert_eq!((parts[0], parts[1].len(), parts[2].len(), parts[3]), ("00", 32, 16, "01"), "{parent}");
@@ -245,7 +249,7 @@ fn each_request_names_a_trace_that_the_log_knows() {
         let came = recorder.take();
         let parents = came.iter().map(|came| came.value("traceparent").expect("a trace").to_owned());
         let traces = traces(&log.lines());
-        assert_eq!((told(parents), traces.len()), (traces.clone(), 60));
+        assert_eq!((reported(parents), traces.len()), (traces.clone(), 60));
         known.extend(traces);
     }
     // Another run, with the same seed or not, has other traces.
@@ -263,7 +267,7 @@ fn each_request_names_a_trace_that_the_log_knows() {
     load(&["--trace", "-L", "-n", "1", &format!("http://127.0.0.1:{}/redirect/302/absolute", recorder.port)]);
     let came = recorder.take();
     let parents = came.iter().map(|came| came.value("traceparent").expect("a trace").to_owned());
-    let hops = told(parents);
+    let hops = reported(parents);
     assert_eq!((hops.len(), &hops[0]), (2, &hops[1]));
 }
 
@@ -277,7 +281,7 @@ fn traces_go_over_streams_and_with_calls() {
         text.lines().skip(1).filter_map(|line| line.rsplit(',').next()).map(str::to_owned).collect();
     kept.sort();
     let parents = nginx.stop().traces.into_iter();
-    assert_eq!((told(parents), kept.len()), (kept.clone(), 200));
+    assert_eq!((reported(parents), kept.len()), (kept.clone(), 200));
     let served = Served::start();
     let call = served.url("/hello.Greeter/SayHello").replace("http://", "grpc://");
     let (_, seen) = load(&["--trace", "--slowest", "20", "-n", "100", "-d", "{}", &call]);

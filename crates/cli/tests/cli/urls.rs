@@ -38,7 +38,7 @@ fn each_line_has_its_turn() {
                 "{words:?}"
             );
             if load[0] == "-q" {
-                assert!((seen["asked_per_s"].as_f64().expect("a rate") - 400.0).abs() < 0.5, "{seen:#}");
+                assert!((seen["requested_per_s"].as_f64().expect("a rate") - 400.0).abs() < 0.5, "{seen:#}");
             }
             let counts = by_path(&stats(&served));
             assert_eq!(counts.values().sum::<u64>(), 400, "{words:?}: {counts:?}");
@@ -92,7 +92,7 @@ fn many_lines_have_figures_within_bounds() {
 }
 
 #[test]
-fn wrong_files_and_flags_are_told() {
+fn wrong_files_and_flags_are_reported() {
     let (good, bad) = (file("good", LINES), file("bad", "http://127.0.0.1:1/\nGET\n"));
     let url = "http://127.0.0.1:1/";
     for (words, en, zh) in [

@@ -40,7 +40,7 @@ fn failures_are_named_with_a_remedy() {
     let page = text(&output(&["-n", "100", &served.url("/drop")]).stdout);
     assert!(page.contains("100 closed-early - the server closed"), "{page}");
     let page = text(&output(&["-n", "100", "--lang", "zh", &served.url("/status/503")]).stdout);
-    assert!(page.contains("503: 100") && page.contains("100 x HTTP 503 - 状态码不属于成功"), "{page}");
+    assert!(page.contains("503: 100") && page.contains("100 个 HTTP 503：状态码不在成功范围内"), "{page}");
 }
 
 #[test]

@@ -134,8 +134,8 @@ fn changes_hold_to_the_start() {
     assert_eq!(started, counted(&served, "/"));
     // The area of the ramp, and what is before and behind it; the pause moves all that comes after it.
     let planned_s = ended_at - (resumed_at - paused_at);
-    let asked = at * 200.0 + 300.0 + (planned_s - at - 1.0) * 400.0;
-    assert!((started as f64 - asked).abs() <= 2.0, "{started} of {asked}: {}", report["changes"]);
+    let requested = at * 200.0 + 300.0 + (planned_s - at - 1.0) * 400.0;
+    assert!((started as f64 - requested).abs() <= 2.0, "{started} of {requested}: {}", report["changes"]);
     let kinds: Vec<&Value> = report["changes"].as_array().expect("changes").iter().map(|one| &one["change"]).collect();
     assert_eq!(kinds, ["rate", "pause", "resume", "end"]);
     let charts = paged.get("/api/run/charts");
@@ -213,8 +213,8 @@ fn strangers_are_refused() {
     let started = report["requests"]["started"].as_u64().expect("a number");
     assert_eq!((&report["requests"]["succeeded"], counted(&served, "/")), (&json!(started), started));
     // All that were due until the thread heard of its end, by its own clock.
-    let asked = report["planned_s"].as_f64().expect("a time") * 200.0;
-    assert!((started as f64 - asked).abs() <= 1.0, "{started} of {asked}");
+    let requested = report["planned_s"].as_f64().expect("a time") * 200.0;
+    assert!((started as f64 - requested).abs() <= 1.0, "{started} of {requested}");
 }
 
 #[test]
@@ -230,7 +230,7 @@ fn a_page_starts_nothing_that_is_not_for_it() {
         (json!(["--no-such-flag", url]), "no-such-flag"),
         (json!(["-q", "many", url]), "many"),
         (json!(["--help"]), "run"),
-        (json!(["-q", "1", "-z", "1s", "http://93.184.216.34/"]), "--i-may-load"),
+        (json!(["-q", "1", "-z", "1s", "http://93.184.216.34/"]), "--allow-host"),
         (json!([]), "words"),
         (json!([5]), "words"),
     ];

@@ -16,7 +16,7 @@ use super::{Ends, Folder, Served, line_with, onrush, output, report, signal, tex
 /// What holds of every run of workers.
 #[track_caller]
 fn is_sound(report: &Value, workers: u64) {
-    let each = report["workers"]["each"].as_array().expect("a list");
+    let each = report["workers"]["list"].as_array().expect("a list");
     assert_eq!(each.len() as u64, workers, "{report:#}");
     let sum = |name: &str| each.iter().map(|one| one[name].as_u64().expect("a number")).sum::<u64>();
     let requests = &report["requests"];
@@ -25,7 +25,7 @@ fn is_sound(report: &Value, workers: u64) {
     let ended = ["succeeded", "failed", "dropped", "unfinished", "lost"].map(number);
     assert_eq!(number("started") + number("carried"), ended.iter().sum::<u64>(), "{requests}");
     // What one that was lost had in flight when it told last has an end that nobody told.
-    let of_lost: u64 = each.iter().filter(|one| one["losses"] != 0).filter_map(|one| one["started"].as_u64()).sum();
+    let of_lost: u64 = each.iter().filter(|one| one["loss_count"] != 0).filter_map(|one| one["started"].as_u64()).sum();
     assert!(number("lost") <= of_lost, "{requests} {of_lost}");
     let intervals = report["intervals"].as_array().expect("a list");
     assert_eq!(intervals.iter().map(|one| one["started"].as_u64().expect("a number")).sum::<u64>(), number("started"));
@@ -83,7 +83,7 @@ fn three_do_what_one_does() {
             if workers.is_some() {
                 is_sound(&report, 3);
                 let books = &report["workers"];
-                assert_eq!((&books["undelivered"], &books["unknown"]), (&0.into(), &0.into()), "{books}");
+                assert_eq!((&books["undelivered"], &books["unaccounted"]), (&0.into(), &0.into()), "{books}");
             } else {
                 assert!(report["workers"].is_null());
             }
@@ -120,7 +120,7 @@ fn a_scenario_file_is_divided() {
     std::fs::write(folder.0.join("rows.csv"), format!("id\n{rows}")).expect("a file");
     let file = folder.path("rows.yaml");
     let text = format!(
-        "target: {}\ndata:\n  rows: {{file: rows.csv, pick: next, share: split, at_end: stop}}\nscenarios:\n  all:\n    load: {{users: 6, for: 1h}}\n    steps:\n      - get: /delay/1?id=${{rows.id}}\n",
+        "target: {}\ndata:\n  rows: {{file: rows.csv, order: sequential, sharing: split, on_end: stop}}\nscenarios:\n  all:\n    load: {{users: 6, for: 1h}}\n    steps:\n      - get: /delay/1?id=${{rows.id}}\n",
         server.url
     );
     std::fs::write(&file, text).expect("a file");
@@ -174,7 +174,7 @@ impl Bereft {
     }
 
     /// A person hears of it at once.
-    fn is_told(&mut self) {
+    fn is_reported(&mut self) {
         line_with(&mut self.lines, LOST);
     }
 
@@ -188,16 +188,16 @@ impl Bereft {
     fn over(mut self) -> (Value, usize) {
         let mut out = Vec::new();
         self.paged.child.stdout.take().expect("a pipe").read_to_end(&mut out).expect("a report");
-        let told = self.lines.map_while(Result::ok).filter(|line| line.contains(LOST)).count();
+        let reported = self.lines.map_while(Result::ok).filter(|line| line.contains(LOST)).count();
         let status = self.paged.child.wait().expect("it ends");
         assert_eq!(status.code(), Some(1), "it is not what was planned: {}", String::from_utf8_lossy(&out));
         let report: Value = serde_json::from_slice(&out).expect("JSON");
         is_sound(&report, 3);
         assert_eq!(report["verdict"]["kind"], "workers");
-        let each = report["workers"]["each"].as_array().expect("a list");
-        assert_eq!(each.iter().filter_map(|one| one["losses"].as_u64()).sum::<u64>(), 1, "{each:#?}");
+        let each = report["workers"]["list"].as_array().expect("a list");
+        assert_eq!(each.iter().filter_map(|one| one["loss_count"].as_u64()).sum::<u64>(), 1, "{each:#?}");
         assert!(self.workers.iter().all(|pid| !is_there(*pid)), "nobody is left");
-        (report, told)
+        (report, reported)
     }
 }
 
@@ -208,19 +208,19 @@ fn without_one(signal: &str, words: &[&str]) -> (Value, u64) {
     let came = || served(&server, "/delay");
     let load = ["--rate", "1200", "-z", "1h", &url];
     let mut bereft = Bereft::start(signal, &[words, &load[..]].concat(), came);
-    bereft.is_told();
+    bereft.is_reported();
     let before = came();
     wait_for("the others go on", || came() > before + 600);
     bereft.end();
-    let (report, told) = bereft.over();
-    assert_eq!(told, 0, "it is told once");
+    let (report, reported) = bereft.over();
+    assert_eq!(reported, 0, "it is told once");
     (report, came())
 }
 
 /// What the workers that were not lost have started.
 fn started_by_others(report: &Value) -> u64 {
-    let each = report["workers"]["each"].as_array().expect("a list");
-    each.iter().filter(|one| one["losses"] == 0).filter_map(|one| one["started"].as_u64()).sum()
+    let each = report["workers"]["list"].as_array().expect("a list");
+    each.iter().filter(|one| one["loss_count"] == 0).filter_map(|one| one["started"].as_u64()).sum()
 }
 
 /// How many starts of such a rate were due until the load was ended, or until so long after that: the first one comes at once.
@@ -232,7 +232,7 @@ fn due_at(report: &Value, rate: u64, late_s: f64) -> u64 {
 
 /// Starts that a worker made, or left out, because it heard too late of the end.
 fn otherwise(report: &Value) -> i64 {
-    report["workers"]["otherwise"].as_i64().expect("a number")
+    report["workers"]["late_change_delta"].as_i64().expect("a number")
 }
 
 /// What the books say of a load of which a third was due at the worker that was lost: planned + otherwise = started + undelivered +
@@ -241,7 +241,7 @@ fn otherwise(report: &Value) -> i64 {
 fn balances(report: &Value, really: u64, planned: u64) -> (u64, u64) {
     let started = report["requests"]["started"].as_u64().expect("a number");
     let number = |name: &str| report["workers"][name].as_u64().expect("a number");
-    let (undelivered, unknown) = (number("undelivered"), number("unknown"));
+    let (undelivered, unknown) = (number("undelivered"), number("unaccounted"));
     // What a thread had not taken up when it told last is told by nobody.
     let all = started + undelivered + unknown;
     let made = planned.checked_add_signed(otherwise(report)).expect("a number");
@@ -276,7 +276,7 @@ fn what_a_killed_worker_had_in_flight_is_lost() {
         let url = server.url("/delay/3000");
         let came = || served(&server, "/delay");
         let mut bereft = Bereft::start("-KILL", &[words, &["--grace", "10s", &url]].concat(), came);
-        bereft.is_told();
+        bereft.is_reported();
         bereft.end();
         let (report, _) = bereft.over();
         let of = |name: &str| report["requests"][name].as_u64().expect("a number");
@@ -301,13 +301,13 @@ fn rows_go_on_when_slots_move() {
     std::fs::write(folder.path("rows.csv"), format!("n\n{rows}")).expect("a file");
     let file = folder.path("rows.yaml");
     let text = format!(
-        "target: http://127.0.0.1:{}\ndata:\n  rows: {{file: rows.csv, pick: next, share: split, at_end: stop}}\n\
+        "target: http://127.0.0.1:{}\ndata:\n  rows: {{file: rows.csv, order: sequential, sharing: split, on_end: stop}}\n\
          scenarios:\n  all:\n    load: {{rate: 600/s, for: 1h}}\n    steps:\n      - get: /r${{rows.n}}\n",
         target.port
     );
     std::fs::write(&file, text).expect("a file");
     let mut bereft = Bereft::start("-KILL", &["--no-save", &file], || target.count());
-    bereft.is_told();
+    bereft.is_reported();
     let mut live = Value::Null;
     let mut look = |what: &str, holds: &dyn Fn(&Value) -> bool| {
         wait_for(what, || {
@@ -317,8 +317,8 @@ fn rows_go_on_when_slots_move() {
         live["total"]["started"].as_u64().expect("a number")
     };
     let before = look("the others have its share", &|live| {
-        let each = live["workers"]["each"].as_array().map_or(&[][..], Vec::as_slice);
-        each.iter().filter(|one| one["losses"] == 0 && one["share"] == 0.5).count() == 2
+        let each = live["workers"]["list"].as_array().map_or(&[][..], Vec::as_slice);
+        each.iter().filter(|one| one["loss_count"] == 0 && one["share"] == 0.5).count() == 2
     });
     // Two seconds of the plan: it is theirs long before that.
     look("they go on", &|live| live["total"]["started"].as_u64() > Some(before + 1_200));
@@ -333,7 +333,7 @@ fn rows_go_on_when_slots_move() {
     let taken: BTreeSet<u64> = came.iter().filter_map(|came| number(&came.start)).collect();
     assert_eq!(taken.len(), came.len(), "each has its own");
     // Nobody jumps over rows: there is one for each start that was due, made or not.
-    let late_s = report["workers"]["changed_late_s"].as_f64().expect("a time");
+    let late_s = report["workers"]["change_delay_s"].as_f64().expect("a time");
     assert!(taken.last() < Some(&due_at(&report, 600, late_s)), "{:?} of {planned}", taken.last());
 }
 
@@ -383,7 +383,7 @@ fn connections_of_one_that_is_killed(server: &Served) {
     assert_eq!(said.filter(|line| line.contains("was lost")).count(), 0, "it is said once");
     assert_eq!(child.0.wait().expect("it ends").code(), Some(1));
     let held: Value = serde_json::from_str(&std::fs::read_to_string(&file).expect("a report")).expect("JSON");
-    let unknown = held["workers"]["unknown"].as_u64().expect("a number");
+    let unknown = held["workers"]["unaccounted"].as_u64().expect("a number");
     let connections = &held["connections"];
     assert_eq!((unknown, &connections["closed"]), (10, &20.into()), "{:#} {connections:#}", held["workers"]);
     // The one that comes only later may be of the worker that is killed.
@@ -409,8 +409,8 @@ fn a_loss_that_nobody_makes_up_for() {
     // That it ends is what is asked for.
     let server = Served::start();
     let words = ["--on-worker-loss", "fail", "--rate", "1200", "-z", "1h", &server.url("/delay/1")];
-    let (_, told) = Bereft::start("-KILL", &words, || served(&server, "/delay")).over();
-    assert!(told <= 1, "it is told once, if it goes on for long enough");
+    let (_, reported) = Bereft::start("-KILL", &words, || served(&server, "/delay")).over();
+    assert!(reported <= 1, "it is told once, if it goes on for long enough");
 }
 
 /// One that stands still starts nothing when its lease is over, and nobody waits for it any longer.
@@ -468,7 +468,7 @@ fn workers_go_with_who_leads() {
 #[test]
 fn searches_and_changes_need_nothing_more() {
     let server = Served::start();
-    let words = ["find-max", "--budget", "5s", "--trials", "1", "--no-save", "--from", "100", "--most", "400"];
+    let words = ["find-max", "--budget", "5s", "--trials", "1", "--no-save", "--start", "100", "--max", "400"];
     let done = output(&[&words, &["--workers", "2", "--output", "json", &server.url][..]].concat());
     assert!(matches!(done.status.code(), Some(0 | 1)), "{done:?}");
     assert!(report(&done)["trials"].as_array().is_some_and(|trials| !trials.is_empty()));
@@ -481,7 +481,7 @@ fn what_workers_cannot_do() {
     let log = folder.path("log.csv");
     let cases: [(&[&str], &str, &str); 9] = [
         (&["--standby", "--workers", "2", &server.url], "--standby needs --cluster", "--standby 需要 --cluster"),
-        (&["find-max", "--standby", &server.url], "for a single run", "仅用于单次运行"),
+        (&["find-max", "--standby", &server.url], "for a single run", "仅用于单次压测"),
         (&["--workers", "2", "-n", "5", "--log", &log, &server.url], "--log cannot be divided", "--log 无法分配"),
         (&["--workers", "0", &server.url], "--workers", "--workers"),
         (&["--min-workers", "1", &server.url], "--min-workers needs --workers", "--min-workers 需要"),
@@ -504,7 +504,7 @@ fn what_workers_cannot_do() {
 
 /// What is no ring is said with what a ring is; a place for rings needs something to be kept.
 #[test]
-fn rings_that_are_none() {
+fn journals_that_are_none() {
     let folder = std::env::temp_dir().join(format!("onrush-no-ring-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
     std::fs::write(folder.join("head"), b"something else").expect("a file");
@@ -513,8 +513,12 @@ fn rings_that_are_none() {
         (&["import", &path], "is not a ring: a folder with the files head", "不是 ring"),
         (&["import", "/nowhere/at/all"], "No such file or directory", "没有该文件或目录"),
         (&["import"], "RING", "RING"),
-        (&["--ring", "x", "-n", "1", "http://127.0.0.1:9/"], "--ring needs --cluster", "--ring 需要同时给出"),
-        (&["worker", "--join", "unix:/nowhere/bus", "--ring", "x"], "--ring needs a bus", "--ring 需要多台机器"),
+        (&["--journal", "x", "-n", "1", "http://127.0.0.1:9/"], "--journal needs --cluster", "--journal 需要同时给出"),
+        (
+            &["worker", "--join", "unix:/nowhere/bus", "--journal", "x"],
+            "--journal needs a bus",
+            "--journal 需要多台机器",
+        ),
     ];
     for (words, english, chinese) in cases {
         for (language, said) in [("en", english), ("zh", chinese)] {

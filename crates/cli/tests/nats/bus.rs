@@ -88,17 +88,17 @@ impl NatsServer {
 
     /// Of several servers, the one that leads a stream is killed.
     pub(crate) fn kill_leader_of(&mut self, stream: &str) {
-        let answer = self.ask(&format!("$JS.API.STREAM.INFO.{stream}"), "", "stream_info_response");
+        let response = self.ask(&format!("$JS.API.STREAM.INFO.{stream}"), "", "stream_info_response");
         let leads = |server: &&mut Self| {
             let name = server.flags.iter().skip_while(|flag| *flag != "--name").nth(1).cloned().unwrap_or_default();
-            answer.contains(&format!("\"leader\":\"{name}\""))
+            response.contains(&format!("\"leader\":\"{name}\""))
         };
         let (own, others) = (self.child.id(), &mut self.others);
         match others.iter_mut().find(leads) {
             Some(server) => server.kill(),
             None => self.kill(),
         }
-        assert!(answer.contains("server-") && own > 0, "{answer}");
+        assert!(response.contains("server-") && own > 0, "{response}");
     }
 
     /// The stream of a cluster is there already, and takes so many bytes.
@@ -107,14 +107,15 @@ impl NatsServer {
             r#"{{"name":"onrush_{name}_news","subjects":["onrush.{name}.news.*"],"retention":"limits","storage":"file",
             "discard":"new","max_bytes":{bytes},"num_replicas":1,"max_consumers":-1,"max_msgs":-1,"max_age":0}}"#
         );
-        let answer = self.ask(&format!("$JS.API.STREAM.CREATE.onrush_{name}_news"), &config, "stream_create_response");
-        assert!(!answer.contains("\"error\""), "{answer}");
+        let response =
+            self.ask(&format!("$JS.API.STREAM.CREATE.onrush_{name}_news"), &config, "stream_create_response");
+        assert!(!response.contains("\"error\""), "{response}");
     }
 
     /// The place of the first that a cluster has of what workers told.
     pub(crate) fn first_kept(&self, name: &str) -> u64 {
-        let answer = self.ask(&format!("$JS.API.STREAM.INFO.onrush_{name}_news"), "", "stream_info_response");
-        let rest = answer.split("\"first_seq\":").nth(1).unwrap_or_default();
+        let response = self.ask(&format!("$JS.API.STREAM.INFO.onrush_{name}_news"), "", "stream_info_response");
+        let rest = response.split("\"first_seq\":").nth(1).unwrap_or_default();
         rest.split(|sign: char| !sign.is_ascii_digit())
             .next()
             .and_then(|digits| digits.parse().ok())

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::binary::{onrush, report, text};
-use super::rings::{imported_at_end, rings_of_workers};
+use super::journals::{imported_at_end, journals_of_workers};
 use super::scene::{LEADER, RATE, Scene, TOKEN, started_by};
 use super::target::Truth;
 use super::{of_workers, started};
@@ -19,8 +19,8 @@ fn is_accounted_for(report: &Value, came: u64) -> i64 {
     let changed = &report["changes"][0];
     let at_s = changed["at_s"].as_f64().unwrap_or_else(|| panic!("a change: {report:#}"));
     let planned = at_s * RATE as f64 + (SECONDS as f64 - at_s) * CHANGED as f64;
-    let otherwise = report["workers"]["otherwise"].as_i64().expect("a number");
-    let (undelivered, unknown) = (of_workers(report, "undelivered"), of_workers(report, "unknown"));
+    let otherwise = report["workers"]["late_change_delta"].as_i64().expect("a number");
+    let (undelivered, unknown) = (of_workers(report, "undelivered"), of_workers(report, "unaccounted"));
     let all = (started(report) + undelivered + unknown) as f64;
     // The fraction of a start where the rate changes.
     assert!((planned + otherwise as f64 - all).abs() <= 2.0, "{planned} planned, {all} known: {:#}", report["workers"]);
@@ -32,10 +32,10 @@ fn is_accounted_for(report: &Value, came: u64) -> i64 {
 fn a_change_that_comes_late() {
     let mut scene = Scene::begun("changed-late", 3, SECONDS, &["--web"]);
     scene.net.cut_from(LEADER, &scene.bus_address());
-    let mut asked = onrush(&["ctl", "rate", &format!("{CHANGED}/s")]);
-    asked.env("ONRUSH_WEB_TOKEN", TOKEN);
-    let asked = scene.net.on(LEADER, &asked).output().expect("it starts");
-    assert!(asked.status.success(), "{asked:?}");
+    let mut requested = onrush(&["ctl", "rate", &format!("{CHANGED}/s")]);
+    requested.env("ONRUSH_WEB_TOKEN", TOKEN);
+    let requested = scene.net.on(LEADER, &requested).output().expect("it starts");
+    assert!(requested.status.success(), "{requested:?}");
     // From the change on that holds in about two seconds, and while workers still have their leases.
     sleep(Duration::from_millis(3_800));
     scene.net.mend_to(LEADER, &scene.bus_address());
@@ -45,13 +45,13 @@ fn a_change_that_comes_late() {
     assert_eq!(truth.twice, Vec::<u64>::new());
     let came = truth.numbers.len() as u64;
     let otherwise = is_accounted_for(&report, came);
-    let late = report["workers"]["changed_late_s"].as_f64().expect("a time");
+    let late = report["workers"]["change_delay_s"].as_f64().expect("a time");
     // What was slowed down late has started more.
     assert!(otherwise > 0 && (0.2..10.0).contains(&late), "{otherwise} after {late} s: {:#}", report["workers"]);
     assert_eq!(truth.of, started_by(&report));
-    let imported = imported_at_end(&rings_of_workers(&scene));
+    let imported = imported_at_end(&journals_of_workers(&scene));
     assert_eq!(is_accounted_for(&imported, came), otherwise);
-    for name in ["undelivered", "otherwise", "changed_late_s"] {
+    for name in ["undelivered", "late_change_delta", "change_delay_s"] {
         assert_eq!(imported["workers"][name], report["workers"][name], "{name}");
     }
 }

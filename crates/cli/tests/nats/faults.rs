@@ -28,7 +28,7 @@ fn a_worker_that_is_cut_off_from_the_bus_for_six_seconds() {
     // From the end of its lease to the move at most, a third of the load.
     assert!(judged.undelivered <= 7 * RATE / 3, "{judged:?}");
     assert_eq!(judged.missing.len() as u64, judged.undelivered, "{judged:?}");
-    let each = report["workers"]["each"].as_array().expect("workers");
+    let each = report["workers"]["list"].as_array().expect("workers");
     let lives = each.iter().filter(|each| each["name"] == name.as_str()).count();
     assert_eq!(lives, 2, "it came back: {:#}", report["workers"]);
 }
@@ -69,7 +69,7 @@ fn a_machine_whose_cable_is_pulled() {
     let (started, undelivered) = (started(&report), of_workers(&report, "undelivered"));
     let failed = report["requests"]["failed"].as_u64().expect("a number");
     let unfinished = report["requests"]["unfinished"].as_u64().expect("a number");
-    assert_eq!(of_workers(&report, "unknown"), 0, "{:#}", report["workers"]);
+    assert_eq!(of_workers(&report, "unaccounted"), 0, "{:#}", report["workers"]);
     assert_eq!(started + undelivered, 30 * RATE, "{:#}", report["workers"]);
     assert_eq!(truth.twice, Vec::<u64>::new());
     let came = truth.numbers.len() as u64;
@@ -91,8 +91,8 @@ fn a_leader_that_stands_still_for_eight_seconds() {
     assert!(judged.undelivered <= (still.as_secs() + 1 + 3) * RATE, "{} after {still:?}", judged.undelivered);
     // Each worker says why it starts nothing, once.
     for worker in 0..3 {
-        let told = scene.told(worker);
-        assert_eq!(told.matches("whoever leads does not answer").count(), 1, "{told}");
+        let reported = scene.reported(worker);
+        assert_eq!(reported.matches("whoever leads does not answer").count(), 1, "{reported}");
     }
 }
 
@@ -113,7 +113,7 @@ fn led_from_afar(name: &str, before: u64, then: u64) -> Value {
 #[test]
 fn a_leader_that_is_slow() {
     let report = led_from_afar("leader-slow", 0, 850);
-    let late = report["workers"]["heard_late_s"].as_f64().expect("a time");
+    let late = report["workers"]["ingest_delay_s"].as_f64().expect("a time");
     assert!((0.8..3.0).contains(&late), "{late} s late");
 }
 
@@ -144,7 +144,7 @@ fn a_bus_that_is_gone_for_forty_seconds() {
     let (judged, report) = scene.judged();
     assert_eq!((judged.unknown, judged.missing.len() as u64), (0, judged.undelivered), "{judged:?}");
     assert!((30 * RATE..=46 * RATE).contains(&judged.undelivered), "{judged:?}");
-    let still = report["workers"]["stood_still_s"].as_f64().expect("a number");
+    let still = report["workers"]["stalled_s"].as_f64().expect("a number");
     assert!((30.0..=46.0).contains(&still), "{still}");
 }
 
@@ -156,7 +156,7 @@ fn a_worker_that_joins_a_run() {
     let name = scene.address(2);
     let (judged, report) = scene.judged();
     assert_eq!((judged.started, judged.undelivered, judged.unknown), (24 * RATE, 0, 0), "{judged:?}");
-    let each = report["workers"]["each"].as_array().expect("workers");
+    let each = report["workers"]["list"].as_array().expect("workers");
     let new = each.iter().find(|each| each["name"] == name.as_str()).expect("it took part");
     assert!(new["started"].as_u64() > Some(RATE), "{:#}", report["workers"]);
 }
@@ -213,8 +213,8 @@ fn a_stream_that_is_full() {
     scene.leads(&[]);
     let (judged, report) = scene.judged();
     assert_eq!((judged.started, judged.undelivered, judged.unknown), (16 * RATE, 0, 0), "{judged:?}");
-    let each = report["workers"]["each"].as_array().expect("workers");
-    assert!(each.iter().any(|each| each["had_no_room"] == true), "{:#}", report["workers"]);
+    let each = report["workers"]["list"].as_array().expect("workers");
+    assert!(each.iter().any(|each| each["bus_was_full"] == true), "{:#}", report["workers"]);
 }
 
 /// A bus that keeps only what was told last: whoever takes the run over begins with what was put together before.
@@ -243,7 +243,7 @@ fn a_run_that_is_stopped() {
     let report = report(&done);
     let truth = Truth::of(&scene.target.came(), RATE);
     assert_eq!((started(&report), truth.twice.len()), (truth.numbers.len() as u64, 0), "{:#}", report["workers"]);
-    assert_eq!((of_workers(&report, "undelivered"), of_workers(&report, "unknown")), (0, 0));
+    assert_eq!((of_workers(&report, "undelivered"), of_workers(&report, "unaccounted")), (0, 0));
 }
 
 /// A threshold that is crossed ends the run on all workers.
@@ -273,7 +273,7 @@ fn a_bus_that_is_gone_for_good() {
     assert!(since.elapsed() < Duration::from_secs(20), "{:?}", since.elapsed());
     assert_eq!(done.status.code(), Some(130), "{}", text(&done.stderr));
     let (report, came) = (report(&done), scene.target.came());
-    let (started, unknown) = (started(&report), of_workers(&report, "unknown"));
+    let (started, unknown) = (started(&report), of_workers(&report, "unaccounted"));
     assert!(started > RATE && (started..=started + unknown).contains(&(came.len() as u64)), "{started} + {unknown}");
 }
 

@@ -82,7 +82,7 @@ fn four_machines_hold_together() {
     assert_eq!(number(&report, "/connections/most_open"), wanted, "{report:#}");
     assert_eq!(number(&report, "/connections/closed"), wanted);
     assert_eq!(number(&report, "/messages/answered"), number(&report, "/messages/due"));
-    let each = report["workers"]["each"].as_array().expect("workers");
+    let each = report["workers"]["list"].as_array().expect("workers");
     let established: Vec<u64> = each.iter().filter_map(|each| each["started"].as_u64()).collect();
     assert_eq!((established.len(), established.iter().sum::<u64>()), (WORKERS, wanted));
     let (least, most) = (established.iter().min(), established.iter().max());
@@ -92,7 +92,7 @@ fn four_machines_hold_together() {
 
 /// A machine that is lost takes its connections with it: they are told, and the others hold theirs.
 #[test]
-fn a_worker_that_is_killed_is_told() {
+fn a_worker_that_is_killed_is_reported() {
     let mut scene = Scene::prepared();
     let child = scene.holds(4_000, &["--hold", "12s"]);
     wait_for("all are open", || scene.open() == 4_000);
@@ -101,7 +101,7 @@ fn a_worker_that_is_killed_is_told() {
     let done = child.wait_with_output().expect("it ends");
     assert_eq!(done.status.code(), Some(1), "{}", text(&done.stderr));
     let report = report(&done);
-    let unknown = of_workers(&report, "unknown");
+    let unknown = of_workers(&report, "unaccounted");
     assert!((999..=1_001).contains(&unknown), "{unknown}");
     assert_eq!(number(&report, "/connections/closed"), 4_000 - unknown, "{:#}", report["workers"]);
     assert_eq!((number(&report, "/connections/lost"), &report["is_kept"]), (0, &false.into()));
@@ -110,7 +110,7 @@ fn a_worker_that_is_killed_is_told() {
 
 /// What was being opened when a machine is lost is unknown too: each connection is in the report once.
 #[test]
-fn a_worker_that_is_killed_while_it_opens_is_told() {
+fn a_worker_that_is_killed_while_it_opens_is_reported() {
     let mut scene = Scene::prepared();
     let child = scene.holds(4_000, &["--ramp", "800/s", "--hold", "3s"]);
     wait_for("some are open", || scene.open() > 1_200);
@@ -118,7 +118,7 @@ fn a_worker_that_is_killed_while_it_opens_is_told() {
     let report = report(&child.wait_with_output().expect("it ends"));
     let all = ["failed", "lost", "closed", "closed_without_answer", "abandoned"];
     let all: u64 = all.iter().map(|name| number(&report, &format!("/connections/{name}"))).sum();
-    assert_eq!(all + of_workers(&report, "unknown"), 4_000, "{report:#}");
+    assert_eq!(all + of_workers(&report, "unaccounted"), 4_000, "{report:#}");
     let verdicts = report["verdicts"].as_array().expect("verdicts");
     let is_said =
         verdicts.iter().any(|text| text.as_str().is_some_and(|text| text.contains("nobody knows what became")));
@@ -134,7 +134,7 @@ fn a_worker_that_leaves_closes_its_own() {
     std::thread::sleep(std::time::Duration::from_millis(1_500));
     kill_process(Pid::from_child(&scene.workers[0].0), Signal::INT).expect("it is there");
     let report = report(&child.wait_with_output().expect("it ends"));
-    assert_eq!((of_workers(&report, "unknown"), number(&report, "/connections/closed")), (0, 4_000), "{report:#}");
+    assert_eq!((of_workers(&report, "unaccounted"), number(&report, "/connections/closed")), (0, 4_000), "{report:#}");
     let [opened, closing] = ["opened_after_s", "closing_after_s"].map(|name| report[name].as_f64().expect("a number"));
     assert!((9.9..=11.0).contains(&(closing - opened)), "{opened} to {closing}");
 }
@@ -150,7 +150,11 @@ fn a_worker_that_was_cut_off_tells_later() {
     std::thread::sleep(std::time::Duration::from_secs(9));
     scene.net.mend_to(FIRST, &scene.net.address(BUS));
     let report = report(&child.wait_with_output().expect("it ends"));
-    assert_eq!((of_workers(&report, "unknown"), of_workers(&report, "unknown_answers")), (0, 0), "{report:#}");
+    assert_eq!(
+        (of_workers(&report, "unaccounted"), of_workers(&report, "unaccounted_responses")),
+        (0, 0),
+        "{report:#}"
+    );
     assert_eq!(number(&report, "/connections/closed"), 4_000, "{report:#}");
     assert_eq!(number(&report, "/messages/answered"), number(&report, "/messages/sent"));
 }

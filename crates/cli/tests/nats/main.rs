@@ -8,14 +8,14 @@ mod authority;
 #[path = "../binary/mod.rs"]
 mod binary;
 mod bus;
+mod bus_benchmark;
 mod changes;
-mod crowd;
 mod faults;
 mod folder;
 mod held;
+mod journals;
 mod net;
 mod own_bus;
-mod rings;
 mod scene;
 #[path = "../seen/mod.rs"]
 mod seen;
@@ -86,21 +86,21 @@ fn three_do_what_one_does_and_stay() {
     for _ in 0..2 {
         let server = Served::start();
         let three = run(&[&words[..], &["--cluster", &site, "--workers", "3", &server.url("/delay/2")]].concat());
-        assert_eq!(three["workers"]["each"].as_array().map(Vec::len), Some(3), "{three:#}");
+        assert_eq!(three["workers"]["list"].as_array().map(Vec::len), Some(3), "{three:#}");
         assert_eq!((started(&three), server_count(&server)), (started(&one), started(&one)));
-        assert_eq!((of_workers(&three, "undelivered"), of_workers(&three, "unknown")), (0, 0));
+        assert_eq!((of_workers(&three, "undelivered"), of_workers(&three, "unaccounted")), (0, 0));
     }
 }
 
 /// Something happens to somebody when a load has begun: the report, and what the target saw.
 fn with(bus: &mut NatsServer, words: &[&str], happens: impl FnOnce(&mut NatsServer, &mut Vec<Worker>)) -> (Value, u64) {
     let (site, server) = (bus.site("faults"), Served::start());
-    let mut crew = workers(&site, 3);
+    let mut processes = workers(&site, 3);
     let url = server.url("/delay/2");
     let all = [&["--output", "json", "--cluster", &site, "--workers", "3"], words, &[&url]].concat();
     let leads = onrush(&all).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     wait_for("the load begins", || server_count(&server) > 300);
-    happens(bus, &mut crew);
+    happens(bus, &mut processes);
     let done = leads.wait_with_output().expect("it ends");
     assert!(matches!(done.status.code(), Some(0 | 1)), "{done:?}");
     (report(&done), server_count(&server))
@@ -109,9 +109,9 @@ fn with(bus: &mut NatsServer, words: &[&str], happens: impl FnOnce(&mut NatsServ
 #[test]
 fn a_worker_that_is_killed() {
     let mut bus = NatsServer::start(&[]);
-    let (report, really) = with(&mut bus, &["--rate", "300", "-z", "16s"], |_, crew| drop(crew.pop()));
+    let (report, really) = with(&mut bus, &["--rate", "300", "-z", "16s"], |_, processes| drop(processes.pop()));
     let started = started(&report);
-    let (undelivered, unknown) = (of_workers(&report, "undelivered"), of_workers(&report, "unknown"));
+    let (undelivered, unknown) = (of_workers(&report, "undelivered"), of_workers(&report, "unaccounted"));
     let all = started + undelivered + unknown;
     assert!((4_798..=4_800).contains(&all), "{started} + {undelivered} + {unknown}");
     // Seen within its lease and moved soon after: a third of 300/s for ten seconds at the most.
@@ -130,7 +130,7 @@ fn a_bus_that_is_killed_and_comes_back() {
         bus.begin();
     });
     assert_eq!((started(&report), really), (3_600, 3_600), "{:#}", report["workers"]);
-    assert_eq!((of_workers(&report, "undelivered"), of_workers(&report, "unknown")), (0, 0));
+    assert_eq!((of_workers(&report, "undelivered"), of_workers(&report, "unaccounted")), (0, 0));
 }
 
 /// What cannot be done is said, in both languages.
@@ -160,14 +160,14 @@ fn what_does_not_fit_is_said() {
     assert_eq!(started(&run(&["-n", "5", "--cluster", &spelled, &server.url("/delay/1")])), 5);
     // What is allowed is all that is allowed, near or not.
     let only = odd.site("only").replace("nats://", "nats://ann:a%40b==@");
-    let words = ["worker", "--join", &only, "--allow", "10.9.8.7", "--quiet"];
+    let words = ["worker", "--join", &only, "--allow-host", "10.9.8.7", "--quiet"];
     let _only = Worker(onrush(&words).spawn().expect("it starts"));
     let done = output(&["--cluster", &only, "-n", "5", &server.url("/delay/1")]);
     assert!(!done.status.success() && text(&done.stderr).contains("only 10.9.8.7"), "{done:?}");
     let site = site.replace("nats://", "nats://ann:secret@");
-    let words = ["worker", "--join", &site, "--allow", "10.9.8.7", "--quiet"];
+    let words = ["worker", "--join", &site, "--allow-host", "10.9.8.7", "--quiet"];
     let _worker = Worker(onrush(&words).spawn().expect("it starts"));
-    let done = output(&["--cluster", &site, "--i-may-load", "192.0.2.1", "-n", "5", "http://192.0.2.1:9/"]);
+    let done = output(&["--cluster", &site, "--allow-host", "192.0.2.1", "-n", "5", "http://192.0.2.1:9/"]);
     let said = text(&done.stderr);
     assert!(!done.status.success() && said.contains("10.9.8.7"), "{said}");
     assert_eq!(server_count(&server), 5, "nothing else was sent");

@@ -59,22 +59,22 @@ fn parts(site: &str) -> [&str; 3] {
 }
 
 /// What is answered to a request.
-fn answer(site: &str, subject: &str, payload: &str) -> String {
+fn response(site: &str, subject: &str, payload: &str) -> String {
     let length = payload.len();
     let said = format!("SUB _INBOX.own 1\r\nPUB {subject} _INBOX.own {length}\r\n{payload}");
-    let mut lines = told(site, &said);
+    let mut lines = reported(site, &said);
     lines.find(|line| line.starts_with("MSG")).expect("an answer");
     lines.next().expect("an answer")
 }
 
 /// What a server says to somebody who says this, in the words of NATS.
 fn says(site: &str, said: &str) -> String {
-    let all: Vec<String> = told(site, said).take_while(|line| line != "PONG").collect();
+    let all: Vec<String> = reported(site, said).take_while(|line| line != "PONG").collect();
     all[1..].join("\n")
 }
 
 /// The lines that come.
-fn told(site: &str, said: &str) -> impl Iterator<Item = String> {
+fn reported(site: &str, said: &str) -> impl Iterator<Item = String> {
     let [user, password, address] = parts(site);
     let mut stream = TcpStream::connect(address).expect("it listens");
     stream.set_read_timeout(Some(Duration::from_secs(10))).expect("a time");
@@ -93,8 +93,8 @@ fn a_bus_of_its_own() {
     let files = Folder::new("own-bus");
     let (child, sites) = begun(&[], &files);
     is_used(&sites);
-    let stranger = sites.join.replace("worker:", "worker:x");
-    let done = onrush(&["worker", "--join", &stranger]).output().expect("it starts");
+    let unconsented_host = sites.join.replace("worker:", "worker:x");
+    let done = onrush(&["worker", "--join", &unconsented_host]).output().expect("it starts");
     assert!(text(&done.stderr).contains("refuses us"), "{done:?}");
     ends(child);
     let left = || std::fs::read_dir(&files.0).expect("a folder").flatten().map(|file| file.path()).collect::<Vec<_>>();
@@ -167,7 +167,7 @@ fn a_worker_commands_nobody() {
             says(&sites.join, &format!("PUB {api} {place} 0\r\n"));
         }
     }
-    let seen = answer(&sites.lead, "$JS.API.STREAM.INFO.KV_onrush_shop", "{\"subjects_filter\":\">\"}");
+    let seen = response(&sites.lead, "$JS.API.STREAM.INFO.KV_onrush_shop", "{\"subjects_filter\":\">\"}");
     assert!(seen.contains("$KV.onrush_shop.state"), "{seen}");
     assert!(!seen.contains("$KV.onrush_shop.new"), "{seen}");
     // Nothing of that did any harm. A plan that is too large for one message comes in pieces.
@@ -202,7 +202,7 @@ fn what_does_not_go_is_said() {
     let nothing = files.of("nothing");
     std::fs::write(&nothing, "nothing").expect("a file");
     let cases: [(&[&str], &str, &str); 5] = [
-        (&["--listen", "nowhere"], "--listen wants", "--listen 需要"),
+        (&["--listen", "nowhere"], "--listen wants", "--listen 的值"),
         (&["--listen", &taken], "address already in use", "nats-server 已退出"),
         (&["--key", "k.pem"], "need --cert", "需要同时给出 --cert"),
         (&["--cert", &nothing], "nats-server has ended", "nats-server 已退出"),

@@ -68,7 +68,7 @@ impl Scene {
         let bus = bus(&net, BUS);
         let target = Target::on(&net, TARGET);
         let load = format!(
-            "target: {}\ndata:\n  rows: {{file: rows.csv, pick: next, share: split, at_end: stop}}\n\
+            "target: {}\ndata:\n  rows: {{file: rows.csv, order: sequential, sharing: split, on_end: stop}}\n\
              scenarios:\n  all:\n    load: {{rate: {RATE}/s, for: {seconds}s}}\n    steps:\n      - get: /${{rows.n}}\n",
             target.url
         );
@@ -87,31 +87,31 @@ impl Scene {
     pub(crate) fn joins_with_clock(&mut self, ahead: u64) {
         let host = FIRST + self.workers.len();
         let (site, name) = (self.bus.site("faults"), self.net.address(host));
-        let ring = self.ring_of(host).display().to_string();
-        let mut worker = onrush(&["worker", "--join", &site, "--name", &name, "--threads", "1", "--ring", &ring]);
+        let journal = self.journal_of(host).display().to_string();
+        let mut worker = onrush(&["worker", "--join", &site, "--name", &name, "--threads", "1", "--journal", &journal]);
         if ahead > 0 {
             let mut shifted = Command::new("unshare");
             shifted.args(["--time", "--monotonic", &ahead.to_string(), "--boottime", &ahead.to_string()]);
             shifted.arg(worker.get_program()).args(worker.get_args());
             worker = shifted;
         }
-        let told = fs::File::create(self.told_file(self.workers.len())).expect("a file");
-        let worker = self.net.on(host, &worker).stdout(Stdio::null()).stderr(told).spawn();
+        let reported = fs::File::create(self.reported_file(self.workers.len())).expect("a file");
+        let worker = self.net.on(host, &worker).stdout(Stdio::null()).stderr(reported).spawn();
         self.workers.push(Worker(worker.expect("it starts")));
     }
 
     /// Where a machine keeps its rings.
-    pub(crate) fn ring_of(&self, host: usize) -> PathBuf {
+    pub(crate) fn journal_of(&self, host: usize) -> PathBuf {
         self.folder.join(format!("rings-{host}"))
     }
 
-    fn told_file(&self, worker: usize) -> PathBuf {
+    fn reported_file(&self, worker: usize) -> PathBuf {
         self.folder.join(format!("told-{worker}"))
     }
 
     /// What a worker has told whoever sits before it.
-    pub(crate) fn told(&self, worker: usize) -> String {
-        fs::read_to_string(self.told_file(worker)).expect("a file")
+    pub(crate) fn reported(&self, worker: usize) -> String {
+        fs::read_to_string(self.reported_file(worker)).expect("a file")
     }
 
     pub(crate) fn leads(&mut self, words: &[&str]) {
@@ -125,8 +125,8 @@ impl Scene {
     pub(crate) fn leads_by(&self, site: &str, host: usize, words: &[&str]) -> Child {
         let load = self.folder.join("load.yaml").display().to_string();
         let count = self.workers.len().to_string();
-        let ring = self.ring_of(host).display().to_string();
-        let own = ["run", &load, "--output", "json", "--cluster", site, "--workers", &count, "--ring", &ring];
+        let journal = self.journal_of(host).display().to_string();
+        let own = ["run", &load, "--output", "json", "--cluster", site, "--workers", &count, "--journal", &journal];
         let mut leads = self.net.on(host, &onrush(&[&own[..], words].concat()));
         leads.env("ONRUSH_WEB_TOKEN", TOKEN).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts")
     }
@@ -160,7 +160,7 @@ impl Scene {
         assert!(matches!(done.status.code(), Some(0 | 1)), "{}", text(&done.stderr));
         let report = report(&done);
         let judged = Judged::of(&report, &self.target, self.seconds * RATE);
-        self.rings_agree(&report, &judged);
+        self.journals_agree(&report, &judged);
         (judged, report)
     }
 }
@@ -183,7 +183,7 @@ pub(crate) fn signal(child: &Child, signal: Signal) {
 /// What each worker has started that has started anything: one that came back is there once for each of its lives.
 pub(crate) fn started_by(report: &Value) -> BTreeMap<String, u64> {
     let mut of: BTreeMap<String, u64> = BTreeMap::new();
-    for each in report["workers"]["each"].as_array().expect("workers") {
+    for each in report["workers"]["list"].as_array().expect("workers") {
         let name = each["name"].as_str().expect("a name").to_owned();
         *of.entry(name).or_default() += each["started"].as_u64().expect("a number");
     }
@@ -206,7 +206,7 @@ impl Judged {
     pub(crate) fn of(report: &Value, target: &Target, planned: u64) -> Self {
         let truth = Truth::of(&target.came(), RATE);
         let (started, workers) = (started(report), &report["workers"]);
-        let (undelivered, unknown) = (of_workers(report, "undelivered"), of_workers(report, "unknown"));
+        let (undelivered, unknown) = (of_workers(report, "undelivered"), of_workers(report, "unaccounted"));
         let judged = Self { started, undelivered, unknown, missing: truth.missing(planned) };
         let came = truth.numbers.len() as u64;
         let shown = format!("{started} + {undelivered} + {unknown} of {planned}, {came} came: {workers:#}");
@@ -225,13 +225,13 @@ impl Judged {
 
     /// Second by second: what the rows say to have been started by then is what came.
     fn rows_agree(&self, report: &Value) {
-        let mut told = 0;
+        let mut reported = 0;
         for row in report["intervals"].as_array().expect("rows") {
-            told += row["started"].as_u64().expect("a number");
+            reported += row["started"].as_u64().expect("a number");
             let due = (row["to_s"].as_f64().expect("a time") * RATE as f64).round() as u64;
             let came = due - self.missing.iter().filter(|number| **number < due).count() as u64;
-            assert!(came.abs_diff(told) <= ROW_SLACK, "{told} and {came} by {}: {row}", row["to_s"]);
+            assert!(came.abs_diff(reported) <= ROW_SLACK, "{reported} and {came} by {}: {row}", row["to_s"]);
         }
-        assert_eq!(told, self.started);
+        assert_eq!(reported, self.started);
     }
 }

@@ -18,7 +18,7 @@ const TARGET: usize = 1;
 const FIRST: usize = 2;
 
 /// Machines with sshd, and a target; all of it goes with the value.
-struct Site {
+struct BusUrl {
     net: Net,
     hosts: usize,
     folder: PathBuf,
@@ -30,7 +30,7 @@ fn key(path: &PathBuf) {
     assert!(made.expect("ssh-keygen of openssh-client").success());
 }
 
-impl Site {
+impl BusUrl {
     fn with(hosts: usize) -> Self {
         let net = Net::of(hosts + 1);
         let folder = std::env::temp_dir().join(format!("onrush-ssh-{}-{hosts}", std::process::id()));
@@ -123,7 +123,7 @@ impl Site {
     }
 }
 
-impl Drop for Site {
+impl Drop for BusUrl {
     fn drop(&mut self) {
         for child in &mut self.children {
             // It may have ended by itself.
@@ -137,12 +137,12 @@ impl Drop for Site {
 /// Twenty machines do what was planned, exactly; nothing of them is left, and the second time nothing is copied.
 #[test]
 fn twenty_machines() {
-    let site = Site::with(20);
+    let site = BusUrl::with(20);
     for round in 1..=2 {
         let done = site.load(&site.all(), &["--rate", "1000", "-z", "4s"]);
         assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
         let report = report(&done);
-        let each = report["workers"]["each"].as_array().expect("workers").clone();
+        let each = report["workers"]["list"].as_array().expect("workers").clone();
         assert_eq!(each.len(), 20, "{report:#}");
         assert_eq!(report["requests"]["started"], 4_000, "{report:#}");
         assert_eq!(site.requests(), 4_000 * round);
@@ -166,7 +166,7 @@ fn twenty_machines() {
 /// The cable of whoever leads is pulled: nobody tells the workers, and they start nothing after a while and end.
 #[test]
 fn workers_of_a_machine_that_is_gone_end() {
-    let site = Site::with(2);
+    let site = BusUrl::with(2);
     let mut leads = site.leads(&site.all(), &["--rate", "50", "-z", "150s"]);
     let leads = leads.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
     let mut leads = Worker(leads);
@@ -185,7 +185,7 @@ fn workers_of_a_machine_that_is_gone_end() {
 /// What cannot be done is said, and nothing is left half begun.
 #[test]
 fn what_does_not_fit_is_said() {
-    let site = Site::with(2);
+    let site = BusUrl::with(2);
     let there = site.net.address(FIRST);
     let nobody = format!("{there},10.99.9.9");
     let cases: [(&str, &[&str], &str, &str); 6] = [

@@ -27,7 +27,7 @@ fn a_bus_with_tls_on_both_sides() {
     let words = ["--rate", "200", "-z", "3s", "--cluster", &site, "--workers", "2"];
     let report = run(&[&words[..], &[&server.url("/delay/2")]].concat());
     assert_eq!((started(&report), server_count(&server)), (600, 600));
-    assert_eq!((of_workers(&report, "undelivered"), of_workers(&report, "unknown")), (0, 0));
+    assert_eq!((of_workers(&report, "undelivered"), of_workers(&report, "unaccounted")), (0, 0));
 
     let cases = [
         (format!("nats://{host}"), "no TLS with the bus"),

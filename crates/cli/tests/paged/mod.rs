@@ -34,9 +34,9 @@ impl Paged {
         // It ends with the value from here on.
         let mut paged = Self { child, host: String::new(), link: String::new() };
         let mut lines = BufReader::new(paged.child.stderr.take().expect("a pipe")).lines();
-        let told = lines.by_ref().map_while(Result::ok).find(|line| line.contains("#token="));
-        let told = told.expect("the page is told");
-        paged.link = told.trim().rsplit(' ').next().expect("a link").to_owned();
+        let reported = lines.by_ref().map_while(Result::ok).find(|line| line.contains("#token="));
+        let reported = reported.expect("the page is told");
+        paged.link = reported.trim().rsplit(' ').next().expect("a link").to_owned();
         let host = paged.link.trim_start_matches("http://").split('/').next();
         paged.host = host.expect("a host").to_owned();
         (paged, lines)

@@ -18,7 +18,7 @@ pub(crate) fn ask(served: &Served, method: &str, path: &str) -> String {
     let mut stream = TcpStream::connect(address).expect("a server");
     let head = format!("{method} {path} HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
     stream.write_all(head.as_bytes()).expect("a request");
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).expect("an answer");
-    answer.split_once("\r\n\r\n").expect("a body").1.to_owned()
+    let mut response = String::new();
+    stream.read_to_string(&mut response).expect("an answer");
+    response.split_once("\r\n\r\n").expect("a body").1.to_owned()
 }

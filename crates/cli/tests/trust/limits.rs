@@ -33,7 +33,7 @@ impl Drop for Going {
 /// Sixty ports in a network of its own, a hundred users, and a gate at which those wait who have a port. It is opened when it was told
 /// that there are no more: the test that fails closes the pipe, and that opens it too.
 #[test]
-fn ports_that_are_used_up_are_told_with_the_figure() {
+fn ports_that_are_used_up_are_reported_with_the_figure() {
     let program = env!("CARGO_BIN_EXE_onrush");
     let [out, err] = files("ports");
     // Nothing of an earlier run is read.
@@ -59,7 +59,7 @@ fn ports_that_are_used_up_are_told_with_the_figure() {
     let code = child.wait().expect("it ends").code();
     assert!(said().contains("sysctl -w net.ipv4.ip_local_port_range="), "{}", said());
     let report: serde_json::Value = serde_json::from_slice(&std::fs::read(&out).expect("a file")).expect("JSON");
-    assert_eq!((&report["verdict"]["is_spoiled"], code), (&true.into(), Some(1)), "--strict");
+    assert_eq!((&report["verdict"]["is_unreliable"], code), (&true.into(), Some(1)), "--strict");
     assert_eq!(report["verdict"]["kind"], "ports_or_descriptors", "{}", report["verdict"]);
     assert_eq!(report["notes"][0]["kind"], "local-ports");
     let failures = report["failures"].as_array().expect("a list").iter();
@@ -68,7 +68,7 @@ fn ports_that_are_used_up_are_told_with_the_figure() {
 }
 
 /// Answers requests of a connection until it ends.
-fn answer_all(mut stream: TcpStream) {
+fn response_all(mut stream: TcpStream) {
     let mut bytes = [0; 4_096];
     while stream.read(&mut bytes).is_ok_and(|count| count > 0) {
         if stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").is_err() {
@@ -79,7 +79,7 @@ fn answer_all(mut stream: TcpStream) {
 
 /// A server that keeps twenty connections and ends every other one at once. The load has an hour, and is stopped when it was told.
 #[test]
-fn a_server_that_cuts_off_at_a_number_is_told() {
+fn a_server_that_cuts_off_at_a_number_is_reported() {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
     let address = listener.local_addr().expect("an address");
     let cut = Arc::new(AtomicU64::new(0));
@@ -89,7 +89,7 @@ fn a_server_that_cuts_off_at_a_number_is_told() {
         for stream in listener.incoming().map_while(Result::ok) {
             if kept < 20 {
                 kept += 1;
-                std::thread::spawn(move || answer_all(stream));
+                std::thread::spawn(move || response_all(stream));
             } else {
                 drop(stream);
                 count.fetch_add(1, Ordering::Release);
@@ -117,7 +117,7 @@ fn a_server_that_cuts_off_at_a_number_is_told() {
 /// A server that listens with the shortest queue and never accepts: the first are established, the others wait for an answer to
 /// their SYN.
 #[test]
-fn a_full_accept_queue_is_told() {
+fn a_full_accept_queue_is_reported() {
     let socket = rustix::net::socket(AddressFamily::INET, SocketType::STREAM, None).expect("a socket");
     rustix::net::bind(&socket, &SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).expect("a port");
     rustix::net::listen(&socket, 1).expect("it listens");

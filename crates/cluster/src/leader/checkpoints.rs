@@ -6,9 +6,9 @@ use std::sync::Arc;
 use pacing::Nanos;
 
 use super::run::Run;
-use super::{Leader, Pending, Told};
-use crate::bus::{Bytes, Verb};
-use crate::words::{Draft, Mark, Member, News, Phase, Sum, WorkerId};
+use super::{Leader, LeaderUpdate, Pending};
+use crate::bus::{BusCommand, Bytes};
+use crate::protocol::{Draft, Mark, Member, News, Phase, Sum, WorkerId};
 
 /// Who has no room for what it tells waits so long for a checkpoint, at most.
 const ROOM_WITHIN: Nanos = Nanos::from_millis(3_000);
@@ -50,19 +50,19 @@ impl Leader {
         self.checkpoints.is_storing = true;
         let mark = Mark::of(&draft, self.setting.who, self.checkpoints.made);
         let (name, object) = (mark.name(), draft.object);
-        self.ask(Pending::Checkpoint(mark, draft.run), now, |token| Verb::Store { token, name, object });
+        self.ask(Pending::Checkpoint(mark, draft.run), now, |token| BusCommand::Store { token, name, object });
     }
 
     /// The bus does not take what somebody has to tell: what was read makes room, once it stands in a checkpoint.
-    pub(super) fn make_room(&mut self, id: WorkerId, boot: u32, now: Nanos) {
-        if let Some(member) = self.number_of(id, boot) {
-            self.told.push_back(Told::NoRoom { member });
+    pub(super) fn make_room(&mut self, id: WorkerId, incarnation: u32, now: Nanos) {
+        if let Some(member) = self.number_of(id, incarnation) {
+            self.reported.push_back(LeaderUpdate::NoRoom { member });
         }
         if self.setting.is_alone {
             self.forget();
         } else if self.checkpoints.wanted_since.is_none() {
             self.checkpoints.wanted_since = Some(now);
-            self.told.push_back(Told::WantsCheckpoint);
+            self.reported.push_back(LeaderUpdate::WantsCheckpoint);
         }
     }
 
@@ -77,8 +77,8 @@ impl Leader {
 
     /// Time has passed: what was not answered is lost.
     pub(super) fn look_at_checkpoints(&mut self, now: Nanos) {
-        let is_asked = |(pending, _): &(Pending, Nanos)| matches!(pending, Pending::Checkpoint(..));
-        self.checkpoints.is_storing = self.checkpoints.is_storing && self.pending.values().any(is_asked);
+        let is_requested = |(pending, _): &(Pending, Nanos)| matches!(pending, Pending::Checkpoint(..));
+        self.checkpoints.is_storing = self.checkpoints.is_storing && self.pending.values().any(is_requested);
         let Some(since) = self.checkpoints.wanted_since else { return };
         if !self.members.lack_room(now.since(ROOM_WITHIN)) {
             self.checkpoints.wanted_since = None;
@@ -97,7 +97,7 @@ impl Leader {
             self.state.checkpoint = Some(mark);
             self.is_dirty = true;
         } else {
-            self.verbs.push_back(Verb::Drop { name: mark.name() });
+            self.verbs.push_back(BusCommand::Drop { name: mark.name() });
         }
         if !is_stored {
             self.lacks_checkpoint();
@@ -117,7 +117,7 @@ impl Leader {
             return;
         }
         if let Some(last) = last {
-            self.verbs.push_back(Verb::Drop { name: last.name() });
+            self.verbs.push_back(BusCommand::Drop { name: last.name() });
         }
         if let Some(named) = named {
             let upto = named.upto;
@@ -125,7 +125,7 @@ impl Leader {
             let upto = if crate::sim::strikes(crate::sim::Bug::ForgetsEarly) { self.read_upto } else { upto };
             // What was forgotten without it is in no checkpoint yet.
             if self.forgotten > upto {
-                self.told.push_back(Told::WantsCheckpoint);
+                self.reported.push_back(LeaderUpdate::WantsCheckpoint);
             }
             self.forget_upto(upto);
             self.checkpoints.wanted_since = None;
@@ -135,7 +135,7 @@ impl Leader {
     /// Nobody begins with one of a run that is over.
     pub(super) fn drop_checkpoint(&mut self) {
         if let Some(last) = self.checkpoints.written.take() {
-            self.verbs.push_back(Verb::Drop { name: last.name() });
+            self.verbs.push_back(BusCommand::Drop { name: last.name() });
         }
     }
 
@@ -173,22 +173,22 @@ impl Leader {
 
     /// What is behind it is not read before it.
     pub(super) fn awaits_checkpoint(&mut self, now: Nanos) -> bool {
-        let Some((_, asked)) = self.checkpoints.awaited else { return false };
+        let Some((_, requested)) = self.checkpoints.awaited else { return false };
         let wished_at = self.run.as_ref().and_then(|run| run.wished_at);
         if wished_at.is_some_and(|at| now.since(at) >= ENDS_WITHIN) {
             self.recall(None, now);
-        } else if now.since(asked) >= FETCH_AGAIN {
+        } else if now.since(requested) >= FETCH_AGAIN {
             self.ask_for_checkpoint(now);
         }
         self.checkpoints.awaited.is_some()
     }
 
     fn ask_for_checkpoint(&mut self, now: Nanos) {
-        if let Some((mark, asked)) = &mut self.checkpoints.awaited {
-            (*asked, self.read_at) = (now, now);
+        if let Some((mark, requested)) = &mut self.checkpoints.awaited {
+            (*requested, self.read_at) = (now, now);
             let name = mark.name();
             let mark = *mark;
-            self.ask(Pending::Recall(mark), now, |token| Verb::Fetch { token, name });
+            self.ask(Pending::Recall(mark), now, |token| BusCommand::Fetch { token, name });
         }
     }
 
@@ -204,7 +204,7 @@ impl Leader {
         match object.and_then(|object| mark.read(object)).filter(|checkpoint| checkpoint.run == self.state.run) {
             Some(checkpoint) => {
                 let checkpoint = Arc::new(checkpoint);
-                self.told.push_back(Told::Recalled(checkpoint.clone()));
+                self.reported.push_back(LeaderUpdate::Recalled(checkpoint.clone()));
                 // Who takes part is known before what any of them saw: else that would be taken for all.
                 let begins = |news: &&News| matches!(news, News::Began { .. });
                 for sum in &checkpoint.sums {
@@ -229,8 +229,8 @@ impl Leader {
     }
 
     fn hear_sum(&mut self, sum: &Sum, news: Vec<News>, now: Nanos) {
-        let Member { id, boot } = sum.member;
-        if let Some(number) = self.number_of(id, boot) {
+        let Member { id, incarnation } = sum.member;
+        if let Some(number) = self.number_of(id, incarnation) {
             self.hear_upto(sum.member, sum.upto.saturating_sub(1));
             let is_fenced = self.hear_news(number, news, sum.at, now);
             if let Some(run) = &mut self.run {

@@ -3,7 +3,7 @@
 
 use pacing::Nanos;
 
-use super::{Leader, Told};
+use super::{Leader, LeaderUpdate};
 
 /// The youngest of what is heard in so long says how far behind we are.
 const LOOKS_AT: Nanos = Nanos::from_millis(1_000);
@@ -42,7 +42,7 @@ impl Leader {
             return;
         }
         if let Some(behind) = run.lateness.hear(now.since(sent_at), now) {
-            self.told.push_back(Told::Behind(behind));
+            self.reported.push_back(LeaderUpdate::Behind(behind));
         }
     }
 }
@@ -56,8 +56,8 @@ mod tests {
     fn behind(ages: impl IntoIterator<Item = (u64, u64)>) -> Vec<u64> {
         let mut lateness = Lateness::default();
         let millis = Nanos::from_millis;
-        let heard = |(at, age)| lateness.hear(millis(age), millis(at)).map(|behind| behind.0 / 1_000_000);
-        ages.into_iter().filter_map(heard).collect()
+        let received = |(at, age)| lateness.hear(millis(age), millis(at)).map(|behind| behind.0 / 1_000_000);
+        ages.into_iter().filter_map(received).collect()
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use pacing::Nanos;
 
-use crate::words::Lease;
+use crate::protocol::Lease;
 
 /// What is to be done with the key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(super) enum Do {
 
 /// What has become of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Turn {
+pub(super) enum LeaseTurn {
     /// We lead from now on, with this epoch.
     Leads(u64),
     /// We lead no more.
@@ -69,10 +69,16 @@ impl LeaseKeeper {
         self.epoch
     }
 
-    /// Somebody has written the key. `asked`: when what stands there was asked for, if it was.
-    pub(super) fn seen(&mut self, revision: u64, lease: Lease, asked: Option<Nanos>, now: Nanos) -> Option<Turn> {
+    /// Somebody has written the key. `requested`: when what stands there was asked for, if it was.
+    pub(super) fn seen(
+        &mut self,
+        revision: u64,
+        lease: Lease,
+        requested: Option<Nanos>,
+        now: Nanos,
+    ) -> Option<LeaseTurn> {
         if self.known.as_ref().is_some_and(|(known, _)| *known >= revision) {
-            self.is_there_still(asked);
+            self.is_there_still(requested);
             return None;
         }
         let is_other = lease.who != self.who;
@@ -83,19 +89,19 @@ impl LeaseKeeper {
         // What we sent was for what stood there before.
         (self.known, self.sent) = (Some((revision, lease)), None);
         (self.seen_at, self.is_unsure) = (now, false);
-        (is_other && self.epoch.take().is_some()).then_some(Turn::Deposed)
+        (is_other && self.epoch.take().is_some()).then_some(LeaseTurn::Deposed)
     }
 
     /// Nothing new stands there: what was sent before it was asked for has not come, and will be sent anew.
-    fn is_there_still(&mut self, asked: Option<Nanos>) {
-        let Some(asked) = asked.filter(|_| self.is_unsure) else { return };
-        if self.sent.as_ref().is_none_or(|(sent_at, _)| *sent_at < asked) {
+    fn is_there_still(&mut self, requested: Option<Nanos>) {
+        let Some(requested) = requested.filter(|_| self.is_unsure) else { return };
+        if self.sent.as_ref().is_none_or(|(sent_at, _)| *sent_at < requested) {
             (self.sent, self.is_unsure) = (None, false);
         }
     }
 
     /// What we wrote with this beat is written, or is not.
-    pub(super) fn written(&mut self, beat: u64, revision: Option<u64>, now: Nanos) -> Option<Turn> {
+    pub(super) fn written(&mut self, beat: u64, revision: Option<u64>, now: Nanos) -> Option<LeaseTurn> {
         // Of an earlier one it is known by now what became of it.
         let (sent_at, lease) = self.sent.take_if(|(_, sent)| sent.beat == beat)?;
         match revision {
@@ -108,7 +114,7 @@ impl LeaseKeeper {
         }
     }
 
-    fn renewed(&mut self, revision: u64, lease: Lease, sent_at: Nanos, now: Nanos) -> Option<Turn> {
+    fn renewed(&mut self, revision: u64, lease: Lease, sent_at: Nanos, now: Nanos) -> Option<LeaseTurn> {
         let epoch = lease.epoch;
         self.is_unsure = false;
         if self.known.as_ref().is_none_or(|(known, _)| *known < revision) {
@@ -123,7 +129,7 @@ impl LeaseKeeper {
         if self.epoch != Some(epoch) {
             self.written = 0;
         }
-        (self.epoch.replace(epoch) != Some(epoch)).then_some(Turn::Leads(epoch))
+        (self.epoch.replace(epoch) != Some(epoch)).then_some(LeaseTurn::Leads(epoch))
     }
 
     /// What is to be done is written, up to this revision: all hear it with the next renewal, which comes at once.
@@ -137,8 +143,8 @@ impl LeaseKeeper {
     }
 
     /// The key was read, and nothing stands there.
-    pub(super) fn is_free(&mut self, asked: Option<Nanos>) {
-        self.is_there_still(asked);
+    pub(super) fn is_free(&mut self, requested: Option<Nanos>) {
+        self.is_there_still(requested);
     }
 
     /// How long a renewal holds, by the clock of who made it.
@@ -147,15 +153,15 @@ impl LeaseKeeper {
     }
 
     /// A lease that was not renewed in time is held no more.
-    pub(super) fn expire(&mut self, now: Nanos) -> Option<Turn> {
+    pub(super) fn expire(&mut self, now: Nanos) -> Option<LeaseTurn> {
         let is_over = self.epoch.is_some() && now.since(self.renewed_at) >= self.holds_for();
         #[cfg(test)]
         let is_over = is_over && !crate::sim::strikes(crate::sim::Bug::TwoLeaders);
-        (is_over && self.epoch.take().is_some()).then_some(Turn::Deposed)
+        (is_over && self.epoch.take().is_some()).then_some(LeaseTurn::Deposed)
     }
 
     /// What is due.
-    pub(super) fn tick(&mut self, now: Nanos) -> (Option<Turn>, Option<Do>) {
+    pub(super) fn tick(&mut self, now: Nanos) -> (Option<LeaseTurn>, Option<Do>) {
         let turn = self.expire(now);
         if let Some((sent_at, _)) = self.sent.as_ref().filter(|_| !self.is_unsure) {
             if now.since(*sent_at) < self.every() {

@@ -4,15 +4,15 @@ use pacing::Nanos;
 
 use super::ByWorker;
 use crate::pace::Pace;
-use crate::words::{Hello, NAME_CHARS_MAX, WorkerId};
+use crate::protocol::{Hello, NAME_CHARS_MAX, WorkerId};
 
 /// One that said nothing for so long is doubtful.
 const DOUBTFUL_AFTER: Nanos = Nanos::from_millis(3_000);
 /// One that should have said something is asked whether it is there, so often.
-const ASKED_AFTER: Nanos = Nanos::from_millis(1_200);
-const ASKED_EVERY: Nanos = Nanos::from_millis(300);
+const REQUESTED_AFTER: Nanos = Nanos::from_millis(1_200);
+const REQUESTED_EVERY: Nanos = Nanos::from_millis(300);
 /// So many of them at a time: when very many are silent it is rather the bus, or who leads.
-const ASKED_AT_ONCE: usize = 64;
+const REQUESTED_AT_ONCE: usize = 64;
 /// One that takes part in nothing, and said nothing for so long, is forgotten.
 const FORGOTTEN_AFTER: Nanos = Nanos::from_millis(120_000);
 /// Workers that are known at a time.
@@ -20,34 +20,34 @@ const WORKERS_MAX: usize = 65_536;
 
 /// A worker, as far as it is known.
 #[derive(Clone, Debug)]
-pub struct Known {
+pub struct KnownWorker {
     /// What it said last.
     pub hello: Hello,
     /// It has our version.
     pub is_fit: bool,
     /// When it said something last.
-    pub heard_at: Nanos,
+    pub received_at: Nanos,
     /// Since when its connection is closed, at the latest.
     pub gone_at: Option<Nanos>,
     /// Since when the bus does not take what it has to tell.
     pub no_room_since: Option<Nanos>,
     /// It was given up, up to and with this life.
-    pub lost_boot: Option<u32>,
-    asked_at: Nanos,
+    pub lost_incarnation: Option<u32>,
+    requested_at: Nanos,
     /// The last revision of what is to be done that it knew.
     revision: u64,
 }
 
-impl Known {
+impl KnownWorker {
     fn of(hello: Hello, is_fit: bool, now: Nanos) -> Self {
         Self {
             hello,
             is_fit,
-            heard_at: now,
+            received_at: now,
             gone_at: None,
             no_room_since: None,
-            lost_boot: None,
-            asked_at: Nanos::ZERO,
+            lost_incarnation: None,
+            requested_at: Nanos::ZERO,
             revision: 0,
         }
     }
@@ -56,20 +56,20 @@ impl Known {
     fn is_there(&self, doubtful_after: Nanos, now: Nanos) -> bool {
         self.is_fit
             && self.gone_at.is_none()
-            && self.lives(self.hello.boot)
-            && now.since(self.heard_at) < doubtful_after
+            && self.lives(self.hello.incarnation)
+            && now.since(self.received_at) < doubtful_after
     }
 
     /// This life of it was not given up.
-    pub fn lives(&self, boot: u32) -> bool {
-        self.hello.boot == boot && self.lost_boot.is_none_or(|lost| lost < boot)
+    pub fn lives(&self, incarnation: u32) -> bool {
+        self.hello.incarnation == incarnation && self.lost_incarnation.is_none_or(|lost| lost < incarnation)
     }
 }
 
 /// The workers that are there.
 #[derive(Debug, Default)]
 pub(super) struct Members {
-    known: ByWorker<Known>,
+    known: ByWorker<KnownWorker>,
 }
 
 impl Members {
@@ -80,60 +80,62 @@ impl Members {
             return false;
         }
         let id = hello.id;
-        let known = self.known.entry(id).or_insert_with(|| Known::of(hello.clone(), is_fit, now));
-        if hello.boot < known.hello.boot || known.lost_boot.is_some_and(|lost| hello.boot <= lost) {
+        let known = self.known.entry(id).or_insert_with(|| KnownWorker::of(hello.clone(), is_fit, now));
+        if hello.incarnation < known.hello.incarnation
+            || known.lost_incarnation.is_some_and(|lost| hello.incarnation <= lost)
+        {
             return false;
         }
-        if hello.boot > known.hello.boot {
+        if hello.incarnation > known.hello.incarnation {
             known.revision = 0;
         }
         known.no_room_since = hello.has_no_room.then(|| known.no_room_since.unwrap_or(now));
-        (known.hello, known.is_fit, known.heard_at, known.gone_at) = (hello, is_fit, now, None);
+        (known.hello, known.is_fit, known.received_at, known.gone_at) = (hello, is_fit, now, None);
         true
     }
 
     /// Somebody has said since then that it has no room for what it has to tell.
     pub(super) fn lack_room(&self, since: Nanos) -> bool {
-        self.known.values().any(|known| known.no_room_since.is_some() && known.heard_at >= since)
+        self.known.values().any(|known| known.no_room_since.is_some() && known.received_at >= since)
     }
 
     /// It knows this revision of what is to be done.
-    pub(super) fn knows(&mut self, id: WorkerId, boot: u32, revision: u64) {
-        if let Some(known) = self.known.get_mut(&id).filter(|known| known.hello.boot == boot) {
+    pub(super) fn knows(&mut self, id: WorkerId, incarnation: u32, revision: u64) {
+        if let Some(known) = self.known.get_mut(&id).filter(|known| known.hello.incarnation == incarnation) {
             known.revision = known.revision.max(revision);
         }
     }
 
     /// The revision that it knows.
-    pub(super) fn revision(&self, id: WorkerId, boot: u32) -> u64 {
-        self.known.get(&id).filter(|known| known.hello.boot == boot).map_or(0, |known| known.revision)
+    pub(super) fn revision(&self, id: WorkerId, incarnation: u32) -> u64 {
+        self.known.get(&id).filter(|known| known.hello.incarnation == incarnation).map_or(0, |known| known.revision)
     }
 
     /// It was asked whether it is there.
-    pub(super) fn answered(&mut self, id: WorkerId, boot: u32, is_there: bool, now: Nanos) {
-        if let Some(known) = self.known.get_mut(&id).filter(|known| known.hello.boot == boot) {
+    pub(super) fn answered(&mut self, id: WorkerId, incarnation: u32, is_there: bool, now: Nanos) {
+        if let Some(known) = self.known.get_mut(&id).filter(|known| known.hello.incarnation == incarnation) {
             known.gone_at = if is_there { None } else { known.gone_at.or(Some(now)) };
         }
     }
 
     /// One is given up.
-    pub(super) fn lose(&mut self, id: WorkerId, boot: u32) {
+    pub(super) fn lose(&mut self, id: WorkerId, incarnation: u32) {
         if let Some(known) = self.known.get_mut(&id) {
-            known.lost_boot = Some(known.lost_boot.map_or(boot, |lost| lost.max(boot)));
+            known.lost_incarnation = Some(known.lost_incarnation.map_or(incarnation, |lost| lost.max(incarnation)));
         }
     }
 
     /// Whoever leads from now on has heard nobody yet.
     pub(super) fn take_over(&mut self, now: Nanos) {
-        self.known.values_mut().for_each(|known| known.heard_at = now);
+        self.known.values_mut().for_each(|known| known.received_at = now);
     }
 
     /// A worker in one of its lives; one that nobody knows has no name.
-    pub(super) fn of(&self, id: WorkerId, boot: u32) -> Known {
+    pub(super) fn of(&self, id: WorkerId, incarnation: u32) -> KnownWorker {
         self.known.get(&id).cloned().unwrap_or_else(|| {
             let hello = Hello {
                 id,
-                boot,
+                incarnation,
                 name: format!("{id:016x}"),
                 protocol: 0,
                 version: String::new(),
@@ -144,29 +146,29 @@ impl Members {
                 standing: None,
                 has_no_room: false,
             };
-            Known::of(hello, false, Nanos::ZERO)
+            KnownWorker::of(hello, false, Nanos::ZERO)
         })
     }
 
     /// How long one has been silent; for ever, when it was never heard.
-    pub(super) fn silent_for(&self, id: WorkerId, boot: u32, now: Nanos) -> Nanos {
+    pub(super) fn silent_for(&self, id: WorkerId, incarnation: u32, now: Nanos) -> Nanos {
         match self.known.get(&id) {
-            Some(known) if known.hello.boot == boot => now.since(known.heard_at),
+            Some(known) if known.hello.incarnation == incarnation => now.since(known.received_at),
             // It has begun another life.
             _ => Nanos::NEVER,
         }
     }
 
     /// Whoever takes part was last heard now: nobody could have been heard before.
-    pub(super) fn begin_hearing(&mut self, id: WorkerId, boot: u32, now: Nanos) {
-        let known = self.of(id, boot);
+    pub(super) fn begin_hearing(&mut self, id: WorkerId, incarnation: u32, now: Nanos) {
+        let known = self.of(id, incarnation);
         let known = self.known.entry(id).or_insert(known);
-        if known.hello.boot < boot {
+        if known.hello.incarnation < incarnation {
             // Somebody else has heard of this life.
-            (known.hello.boot, known.revision, known.gone_at) = (boot, 0, None);
+            (known.hello.incarnation, known.revision, known.gone_at) = (incarnation, 0, None);
         }
-        if known.hello.boot == boot {
-            known.heard_at = known.heard_at.max(now);
+        if known.hello.incarnation == incarnation {
+            known.received_at = known.received_at.max(now);
         }
     }
 
@@ -186,7 +188,7 @@ impl Members {
     }
 
     /// One as it is known.
-    pub(super) fn known(&self, id: WorkerId) -> Option<&Known> {
+    pub(super) fn known(&self, id: WorkerId) -> Option<&KnownWorker> {
         self.known.get(&id)
     }
 
@@ -197,39 +199,41 @@ impl Members {
     }
 
     /// Those who could take part in a run, by their names.
-    pub(super) fn fit(&self, now: Nanos) -> Vec<&Known> {
+    pub(super) fn fit(&self, now: Nanos) -> Vec<&KnownWorker> {
         let doubtful_after = self.doubtful_after();
-        let mut fit: Vec<&Known> = self.known.values().filter(|known| known.is_there(doubtful_after, now)).collect();
+        let mut fit: Vec<&KnownWorker> =
+            self.known.values().filter(|known| known.is_there(doubtful_after, now)).collect();
         fit.sort_by(|one, other| (&one.hello.name, one.hello.id).cmp(&(&other.hello.name, other.hello.id)));
         fit
     }
 
     /// Those of another version.
-    pub(super) fn unfit(&self, now: Nanos) -> Option<&Known> {
+    pub(super) fn unfit(&self, now: Nanos) -> Option<&KnownWorker> {
         let doubtful_after = self.doubtful_after();
-        self.known.values().find(|known| !known.is_fit && now.since(known.heard_at) < doubtful_after)
+        self.known.values().find(|known| !known.is_fit && now.since(known.received_at) < doubtful_after)
     }
 
     /// Those who are to be asked now whether they are there.
     pub(super) fn doubtful(&mut self, now: Nanos) -> Vec<(WorkerId, u32)> {
-        self.known.retain(|_, known| now.since(known.heard_at) < FORGOTTEN_AFTER || known.lost_boot.is_some());
-        let asked_after = ASKED_AFTER + self.pace().slack();
+        self.known
+            .retain(|_, known| now.since(known.received_at) < FORGOTTEN_AFTER || known.lost_incarnation.is_some());
+        let requested_after = REQUESTED_AFTER + self.pace().slack();
         let mut all = Vec::new();
         for (id, known) in &self.known {
-            let silent = now.since(known.heard_at);
-            let is_doubtful = silent >= asked_after && silent < FORGOTTEN_AFTER && known.gone_at.is_none();
-            if is_doubtful && now.since(known.asked_at) >= ASKED_EVERY {
-                all.push((known.asked_at, *id, known.hello.boot));
+            let silent = now.since(known.received_at);
+            let is_doubtful = silent >= requested_after && silent < FORGOTTEN_AFTER && known.gone_at.is_none();
+            if is_doubtful && now.since(known.requested_at) >= REQUESTED_EVERY {
+                all.push((known.requested_at, *id, known.hello.incarnation));
             }
         }
         // Those who were not asked for longest come first.
         all.sort_unstable();
-        all.truncate(ASKED_AT_ONCE);
+        all.truncate(REQUESTED_AT_ONCE);
         for (_, id, _) in &all {
             if let Some(known) = self.known.get_mut(id) {
-                known.asked_at = now;
+                known.requested_at = now;
             }
         }
-        all.into_iter().map(|(_, id, boot)| (id, boot)).collect()
+        all.into_iter().map(|(_, id, incarnation)| (id, incarnation)).collect()
     }
 }

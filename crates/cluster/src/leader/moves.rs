@@ -2,10 +2,10 @@
 
 use pacing::Nanos;
 
-use super::run::Seat;
-use super::{Leader, OnLoss, Told};
+use super::run::MemberState;
+use super::{Leader, LeaderUpdate, OnLoss};
 use crate::deal::{NOBODY, redeal};
-use crate::words::{Member, Phase, Standing, TENURES_MAX, Tenure, Wish};
+use crate::protocol::{Member, Phase, RunIntent, SlotGrant, Standing, TENURES_MAX};
 
 /// From the moment when somebody is given up to the instant from which others have its slots.
 const MOVES_AFTER: Nanos = Nanos::from_millis(2_000);
@@ -37,11 +37,13 @@ impl Leader {
         let silent: Vec<(usize, Nanos, bool)> = (0..run.seats.len())
             .filter(|place| run.seats[*place].lost.is_none() && !run.seats[*place].has_left)
             .map(|place| {
-                let Member { id, boot } = self.state.members[place];
+                let Member { id, incarnation } = self.state.members[place];
                 // A new life has begun when the lease of the old one was over.
-                let is_sure =
-                    self.members.known(id).is_some_and(|known| known.gone_at.is_some() || known.hello.boot > boot);
-                (place, self.members.silent_for(id, boot, now), is_sure)
+                let is_sure = self
+                    .members
+                    .known(id)
+                    .is_some_and(|known| known.gone_at.is_some() || known.hello.incarnation > incarnation);
+                (place, self.members.silent_for(id, incarnation, now), is_sure)
             })
             .collect();
         let doubtful_after = self.members.doubtful_after();
@@ -49,7 +51,7 @@ impl Leader {
         let is_many = doubtful >= 2 && doubtful as f64 > FROZEN_SHARE * silent.len() as f64;
         if is_many && run.frozen_until == Nanos::ZERO {
             run.frozen_until = now + FROZEN_FOR;
-            self.told.push_back(Told::Frozen);
+            self.reported.push_back(LeaderUpdate::Frozen);
         } else if !is_many && doubtful == 0 {
             run.frozen_until = Nanos::ZERO;
         }
@@ -59,7 +61,7 @@ impl Leader {
             .filter(|(_, silent, is_sure)| {
                 let is_gone = *is_sure && self.setting.closed_is_gone;
                 // Whoever wants the end at once waits for nobody who is silent.
-                let is_left = self.state.wish == Wish::Abort && *silent >= LEFT_AFTER;
+                let is_left = self.state.intent == RunIntent::Abort && *silent >= LEFT_AFTER;
                 is_gone || is_left || *silent >= self.setting.lease && (*is_sure || !is_frozen)
             })
             .map(|(place, ..)| place)
@@ -74,31 +76,31 @@ impl Leader {
     /// Somebody is given up.
     pub(super) fn lose(&mut self, place: usize, now: Nanos) {
         let Some(run) = &mut self.run else { return };
-        let Member { id, boot } = self.state.members[place];
-        let known = self.members.of(id, boot);
-        let is_own = known.hello.boot == boot;
+        let Member { id, incarnation } = self.state.members[place];
+        let known = self.members.of(id, incarnation);
+        let is_own = known.hello.incarnation == incarnation;
         let gone_at = known.gone_at.filter(|_| is_own);
         run.seats[place].lost = Some((now, gone_at.is_some()));
         // Another life has begun when the lease of this one was over.
-        let lease_over = if is_own { known.heard_at + self.setting.lease } else { now };
+        let lease_over = if is_own { known.received_at + self.setting.lease } else { now };
         let warmup = self.order.as_ref().map_or(Nanos::ZERO, |order| order.warmup);
         let measured = run.started.unwrap_or_default() + warmup;
         let until = gone_at.unwrap_or(lease_over).min(lease_over).since(measured);
-        self.members.lose(id, boot);
-        self.told.push_back(Told::Lost { member: place as u16, is_gone: gone_at.is_some(), until });
+        self.members.lose(id, incarnation);
+        self.reported.push_back(LeaderUpdate::Lost { member: place as u16, is_gone: gone_at.is_some(), until });
     }
 
     /// The bus is gone for good: nobody who has not told its end is waited for, and it is over.
     pub fn abandon(&mut self, now: Nanos) {
         let Some(run) = &self.run else { return };
-        let is_awaited = |seat: &Seat| seat.lost.is_none() && !seat.has_left && seat.has_part;
+        let is_awaited = |seat: &MemberState| seat.lost.is_none() && !seat.has_left && seat.has_part;
         let all: Vec<usize> = (0..run.seats.len()).filter(|place| is_awaited(&run.seats[*place])).collect();
         all.into_iter().for_each(|place| self.lose(place, now));
         if let Some(run) = &mut self.run {
             run.is_over = true;
         }
         self.state.phase = Phase::Done;
-        self.told.push_back(Told::Over);
+        self.reported.push_back(LeaderUpdate::Over);
     }
 
     pub(super) fn make_up_for_loss(&mut self, now: Nanos) {
@@ -122,10 +124,10 @@ impl Leader {
     /// The run ends when too few have been left for a while: those who come back have had their time.
     pub(super) fn look_who_is_left(&mut self, now: Nanos) {
         let Some(run) = &self.run else { return };
-        let is_left = |seat: &&Seat| seat.lost.is_none() || seat.has_done;
+        let is_left = |seat: &&MemberState| seat.lost.is_none() || seat.has_done;
         let left = run.seats.iter().filter(is_left).count();
         // What is in flight has its time.
-        let is_over = self.state.wish > Wish::Run || self.is_past(now);
+        let is_over = self.state.intent > RunIntent::Run || self.is_past(now);
         let is_enough =
             is_over || left >= self.setting.min_workers || left + self.new_ones(now).len() >= self.setting.min_workers;
         let Some(run) = &mut self.run else { return };
@@ -140,15 +142,15 @@ impl Leader {
     fn new_ones(&mut self, now: Nanos) -> Vec<Member> {
         let all = self.members.fit(now);
         let all: Vec<Member> =
-            all.into_iter().map(|known| Member { id: known.hello.id, boot: known.hello.boot }).collect();
-        all.into_iter().filter(|member| self.number_of(member.id, member.boot).is_none()).collect()
+            all.into_iter().map(|known| Member { id: known.hello.id, incarnation: known.hello.incarnation }).collect();
+        all.into_iter().filter(|member| self.number_of(member.id, member.incarnation).is_none()).collect()
     }
 
     fn fail(&mut self, now: Nanos) {
         let left = self.run.iter().flat_map(|run| &run.seats).filter(|seat| seat.goes_on()).count();
-        if self.state.wish < Wish::Abort {
-            self.told.push_back(Told::Fails { left });
-            self.wish(Wish::Abort, now);
+        if self.state.intent < RunIntent::Abort {
+            self.reported.push_back(LeaderUpdate::Fails { left });
+            self.intent(RunIntent::Abort, now);
         }
     }
 
@@ -165,15 +167,15 @@ impl Leader {
             .state
             .members
             .iter()
-            .map(|member| self.members.of(member.id, member.boot).hello.weight.clamp(1, 4_096));
+            .map(|member| self.members.of(member.id, member.incarnation).hello.weight.clamp(1, 4_096));
         let weights: Vec<u32> =
             at.zip(&run.seats).map(|(weight, seat)| if seat.goes_on() { weight } else { 0 }).collect();
         let run_now = now.since(started).since(order.warmup);
         // Not before an earlier one: whoever has slots until then has them until then.
-        let last = self.state.tenures.iter().filter_map(|tenure| tenure.from).max().unwrap_or_default();
+        let last = self.state.tenures.iter().filter_map(|slot_grant| slot_grant.from).max().unwrap_or_default();
         let from = (run_now + lead).max(last);
         let is_late = order.ends_at.is_some_and(|ends_at| from >= ends_at);
-        if !order.can_move || is_late || self.state.tenures.len() >= TENURES_MAX || self.state.wish > Wish::Run {
+        if !order.can_move || is_late || self.state.tenures.len() >= TENURES_MAX || self.state.intent > RunIntent::Run {
             return;
         }
         let owners = self.state.owners(usize::MAX);
@@ -182,8 +184,8 @@ impl Leader {
             return;
         }
         moves.iter().for_each(|(_, to)| run.seats[usize::from(*to)].has_part = true);
-        run.asked.insert(self.state.tenures.len(), self.state.revision + 1);
-        self.state.tenures.push(Tenure { from: Some(from), moves, is_granted: false });
+        run.requested.insert(self.state.tenures.len(), self.state.revision + 1);
+        self.state.tenures.push(SlotGrant { from: Some(from), moves, is_granted: false });
         self.is_dirty = true;
     }
 
@@ -195,12 +197,12 @@ impl Leader {
                 continue;
             }
             let owners = self.state.owners(place);
-            let written = run.asked.get(&place).copied().unwrap_or(self.state.revision);
+            let written = run.requested.get(&place).copied().unwrap_or(self.state.revision);
             let knows = |(slot, _): &(u16, u16)| {
                 let owner = owners[usize::from(*slot)];
                 let Some(seat) = run.seats.get(usize::from(owner)).filter(|_| owner != NOBODY) else { return true };
-                let Member { id, boot } = self.state.members[usize::from(owner)];
-                seat.lost.is_some() || seat.has_left || self.members.revision(id, boot) >= written
+                let Member { id, incarnation } = self.state.members[usize::from(owner)];
+                seat.lost.is_some() || seat.has_left || self.members.revision(id, incarnation) >= written
             };
             if self.state.tenures[place].moves.iter().all(knows) {
                 self.state.tenures[place].is_granted = true;
@@ -215,11 +217,11 @@ impl Leader {
         let Some(started) = run.started.filter(|started| now >= *started) else { return };
         let run_now = now.since(started).since(order.warmup);
         let is_late = order.ends_at.is_some_and(|ends_at| run_now + JOINS_BEFORE >= ends_at);
-        if !order.can_move || is_late || self.state.wish > Wish::Run || self.setting.on_loss == OnLoss::Fail {
+        if !order.can_move || is_late || self.state.intent > RunIntent::Run || self.setting.on_loss == OnLoss::Fail {
             return;
         }
         let going = run.seats.iter().filter(|seat| seat.lost.is_none() && !seat.has_left).count();
-        let room = order.workers_max.saturating_sub(going).min(crate::words::MEMBERS_MAX - self.state.members.len());
+        let room = order.workers_max.saturating_sub(going).min(crate::protocol::MEMBERS_MAX - self.state.members.len());
         let looks = room > 0 && now.since(run.joins_looked_at) >= JOINS_EVERY;
         let new = if looks { self.new_ones(now) } else { Vec::new() };
         let Some(run) = &mut self.run else { return };
@@ -228,14 +230,14 @@ impl Leader {
         }
         for member in new.into_iter().take(room) {
             self.state.members.push(member);
-            run.seats.push(Seat { joins: true, ..Seat::default() });
+            run.seats.push(MemberState { joins: true, ..MemberState::default() });
             self.is_dirty = true;
         }
         let mut has_joined = false;
         for (place, seat) in run.seats.iter_mut().enumerate().filter(|(_, seat)| seat.joins && seat.lost.is_none()) {
-            let Member { id, boot } = self.state.members[place];
-            let known = self.members.of(id, boot);
-            let is_said = |said: &&Standing| said.run == self.state.run && known.hello.boot == boot;
+            let Member { id, incarnation } = self.state.members[place];
+            let known = self.members.of(id, incarnation);
+            let is_said = |said: &&Standing| said.run == self.state.run && known.hello.incarnation == incarnation;
             match known.hello.standing.as_ref().filter(is_said).map(|said| &said.ready) {
                 Some(Ok(ready)) if ready.clock_of == self.setting.who => {
                     (seat.joins, has_joined) = (false, true);

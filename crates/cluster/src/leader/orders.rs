@@ -5,14 +5,14 @@ use pacing::Nanos;
 use pacing::change::Change;
 
 use super::Leader;
-use crate::words::{Met, Phase, State, Wish};
+use crate::protocol::{BarrierRelease, Phase, RunIntent, State};
 
 /// What is wanted of the run that goes on, as far as its report knows.
 #[derive(Debug, Default)]
 pub(super) struct Orders {
     changes: Vec<Change>,
     rounds: Vec<Nanos>,
-    met: Vec<Met>,
+    met: Vec<BarrierRelease>,
     /// Somebody else has led since then, and may have wanted more.
     pub(super) are_old: bool,
 }
@@ -63,8 +63,8 @@ impl Leader {
     }
 
     /// Users that wait at a meeting go on.
-    pub fn let_go(&mut self, met: Met) {
-        Met::push(&mut self.orders.met, met);
+    pub fn let_go(&mut self, met: BarrierRelease) {
+        BarrierRelease::push(&mut self.orders.met, met);
         self.give_orders();
     }
 
@@ -74,9 +74,9 @@ impl Leader {
     }
 
     /// What is wanted of all.
-    pub fn wish(&mut self, wish: Wish, now: Nanos) {
-        if wish > self.state.wish {
-            self.state.wish = wish;
+    pub fn intent(&mut self, intent: RunIntent, now: Nanos) {
+        if intent > self.state.intent {
+            self.state.intent = intent;
             self.is_dirty = true;
             if let Some(run) = &mut self.run {
                 run.wished_at.get_or_insert(now);
@@ -88,7 +88,7 @@ impl Leader {
     pub fn cancel(&mut self) {
         (self.order, self.run) = (None, None);
         if self.state.phase == Phase::Preparing || self.state.phase == Phase::Running {
-            (self.state.phase, self.state.wish) = (Phase::Done, Wish::Abort);
+            (self.state.phase, self.state.intent) = (Phase::Done, RunIntent::Abort);
             self.is_dirty = true;
         }
     }

@@ -6,10 +6,10 @@ use pacing::Nanos;
 
 use super::late::Lateness;
 use super::orders::Orders;
-use super::{Leader, Pending, Told};
-use crate::bus::Verb;
+use super::{Leader, LeaderUpdate, Pending};
+use crate::bus::BusCommand;
 use crate::deal::deal;
-use crate::words::{Batch, Member, News, Phase, Refusal, Standing, State, Tenure, Wish};
+use crate::protocol::{Batch, Member, News, Phase, Refusal, RunIntent, SlotGrant, Standing, State};
 
 /// A packet whose storing is not answered is stored again after this.
 const STORE_AGAIN: Nanos = Nanos::from_millis(2_000);
@@ -36,11 +36,11 @@ pub(super) struct Run {
     /// The same, by what was told of one that somebody else led.
     guess: Option<Nanos>,
     /// What is known of each member, by their numbers.
-    pub(super) seats: Vec<Seat>,
+    pub(super) seats: Vec<MemberState>,
     /// Batches of each member that were heard.
-    heard: HashMap<Member, u64>,
+    received: HashMap<Member, u64>,
     /// The revision that said first that slots change hands, by the numbers of the tenures.
-    pub(super) asked: HashMap<usize, u64>,
+    pub(super) requested: HashMap<usize, u64>,
     pub(super) frozen_until: Nanos,
     /// Slots are to change hands as soon as the start is known.
     pub(super) wants_move: bool,
@@ -66,7 +66,7 @@ enum Packet {
 
 /// What is known of a member.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Seat {
+pub(super) struct MemberState {
     /// It was given up, at this instant; its connection was closed.
     pub(super) lost: Option<(Nanos, bool)>,
     /// It takes no further part.
@@ -79,7 +79,7 @@ pub(super) struct Seat {
     pub(super) joins: bool,
 }
 
-impl Seat {
+impl MemberState {
     pub(super) fn goes_on(&self) -> bool {
         self.lost.is_none() && !self.has_left && !self.joins
     }
@@ -94,8 +94,8 @@ impl Run {
             started: None,
             guess: None,
             seats: Vec::new(),
-            heard: HashMap::new(),
-            asked: HashMap::new(),
+            received: HashMap::new(),
+            requested: HashMap::new(),
             frozen_until: Nanos::ZERO,
             wants_move: false,
             few_since: None,
@@ -112,7 +112,7 @@ impl Run {
     pub(super) fn taken_over(now: Nanos, state: &State) -> Self {
         let number = state.run;
         // Its end may have been wanted before.
-        let wished_at = (state.wish > Wish::Run).then_some(now);
+        let wished_at = (state.intent > RunIntent::Run).then_some(now);
         let mut run = Self { packet: Packet::Stored, is_taken_over: true, number, wished_at, ..Self::new(now) };
         run.resume(now, state);
         run
@@ -125,16 +125,16 @@ impl Run {
 
     /// Nobody was heard who takes part.
     pub(super) fn is_unheard(&self) -> bool {
-        self.heard.is_empty()
+        self.received.is_empty()
     }
 
     /// We lead it again; somebody else may have called up more meanwhile.
     pub(super) fn resume(&mut self, now: Nanos, state: &State) {
-        self.seats.resize(state.members.len(), Seat::default());
-        self.asked.clear();
+        self.seats.resize(state.members.len(), MemberState::default());
+        self.requested.clear();
         // What we wanted and could not write is not what is to be done.
         self.seats.iter_mut().for_each(|seat| seat.has_part = false);
-        for (_, to) in state.tenures.iter().flat_map(|tenure| &tenure.moves) {
+        for (_, to) in state.tenures.iter().flat_map(|slot_grant| &slot_grant.moves) {
             self.seats[usize::from(*to)].has_part = true;
         }
         for seat in &mut self.seats {
@@ -165,7 +165,7 @@ impl Leader {
             (Packet::Here, _) => {
                 run.packet = Packet::Sent;
                 let (name, object) = (order.plan.clone(), order.packet.clone());
-                self.ask(Pending::Store, now, |token| Verb::Store { token, name, object });
+                self.ask(Pending::Store, now, |token| BusCommand::Store { token, name, object });
             }
             (Packet::Sent, _) => {
                 // Its answer may be lost.
@@ -184,7 +184,7 @@ impl Leader {
                 }
                 self.guess_start(now);
                 let wants_move = self.run.as_ref().is_some_and(|run| run.wants_move && run.started.is_some());
-                if wants_move && self.are_heard() {
+                if wants_move && self.are_received() {
                     self.share_anew(now);
                 }
                 self.look_who_is_lost(now);
@@ -200,33 +200,38 @@ impl Leader {
     /// As soon as enough workers are there, they get ready.
     fn call_up(&mut self, now: Nanos) {
         let (Some(order), Some(run)) = (&self.order, &mut self.run) else { return };
-        if self.state.wish == Wish::Abort && self.state.phase == Phase::Done && run.wished_at.is_some() {
+        if self.state.intent == RunIntent::Abort && self.state.phase == Phase::Done && run.wished_at.is_some() {
             return;
         }
         let there = self.members.fit_count(now);
         if there < self.setting.workers {
             if now.since(run.since) >= self.setting.patience {
                 run.is_over = true;
-                let told = match self.members.unfit(now) {
-                    Some(known) => Told::Refused {
+                let reported = match self.members.unfit(now) {
+                    Some(known) => LeaderUpdate::Refused {
                         worker: known.hello.name.clone(),
                         refusal: Refusal::Version {
                             worker: known.hello.version.clone(),
                             leader: self.setting.version.clone(),
                         },
                     },
-                    None => Told::TooFew { there, unready: 0 },
+                    None => LeaderUpdate::TooFew { there, unready: 0 },
                 };
-                self.told.push_back(told);
+                self.reported.push_back(reported);
             }
             return;
         }
         let chosen = self.members.fit(now).into_iter().take(order.workers_max.max(1));
         let (members, weights): (Vec<Member>, Vec<u32>) = chosen
-            .map(|known| (Member { id: known.hello.id, boot: known.hello.boot }, known.hello.weight.clamp(1, 4_096)))
+            .map(|known| {
+                (
+                    Member { id: known.hello.id, incarnation: known.hello.incarnation },
+                    known.hello.weight.clamp(1, 4_096),
+                )
+            })
             .unzip();
         let moves = deal(&weights).into_iter().enumerate().map(|(slot, to)| (slot as u16, to)).collect();
-        run.seats = vec![Seat { has_part: true, ..Seat::default() }; members.len()];
+        run.seats = vec![MemberState { has_part: true, ..MemberState::default() }; members.len()];
         run.since = now;
         self.state.run += 1;
         self.state.begun_by = self.setting.who;
@@ -236,14 +241,14 @@ impl Leader {
         (self.state.t0, self.state.clock_of) = (Nanos::ZERO, self.setting.who);
         self.state.lease = self.setting.lease;
         self.state.members = members;
-        self.state.tenures = vec![Tenure { from: None, moves, is_granted: true }];
+        self.state.tenures = vec![SlotGrant { from: None, moves, is_granted: true }];
         self.state.changes.clear();
         self.state.rounds = vec![Nanos::ZERO; order.scenarios];
         self.state.met.clear();
         self.orders = Orders::of(&self.state);
         self.begin_without_checkpoint();
         self.has_gap = false;
-        self.state.wish = Wish::Run;
+        self.state.intent = RunIntent::Run;
         self.is_dirty = true;
         self.forget_numbers();
         self.follow_again(now);
@@ -255,45 +260,45 @@ impl Leader {
         let (mut worst, mut unready) = (Nanos::ZERO, 0);
         for member in &self.state.members {
             let is_said = |said: &&Standing| said.run == self.state.run && said.plan == self.state.plan;
-            let known = self.members.known(member.id).filter(|known| known.hello.boot == member.boot);
+            let known = self.members.known(member.id).filter(|known| known.hello.incarnation == member.incarnation);
             let said = known.and_then(|known| Some((known, known.hello.standing.as_ref().filter(is_said)?)));
             match said.map(|(known, said)| (known, &said.ready)) {
                 Some((_, Ok(ready))) if ready.clock_of == self.setting.who => worst = worst.max(ready.round_trip),
                 Some((known, Err(refusal))) => {
                     let (worker, refusal) = (known.hello.name.clone(), refusal.clone());
-                    return self.call_off(Told::Refused { worker, refusal });
+                    return self.call_off(LeaderUpdate::Refused { worker, refusal });
                 }
                 _ => unready += 1,
             }
         }
-        if self.state.wish > Wish::Run {
-            return self.call_off(Told::Over);
+        if self.state.intent > RunIntent::Run {
+            return self.call_off(LeaderUpdate::Over);
         }
         if unready > 0 {
             if now.since(run.since) >= READY_WITHIN {
                 let there = self.state.members.len() - unready;
-                self.call_off(Told::TooFew { there, unready });
+                self.call_off(LeaderUpdate::TooFew { there, unready });
             }
             return;
         }
         let started = now + self.setting.start_lead + Nanos(4 * worst.0 + called_within);
         run.started = Some(started);
         for member in &self.state.members {
-            self.members.begin_hearing(member.id, member.boot, started);
+            self.members.begin_hearing(member.id, member.incarnation, started);
         }
         (self.state.phase, self.state.t0, self.state.clock_of) = (Phase::Running, started, self.setting.who);
         self.is_dirty = true;
-        self.told.push_back(Told::Starts(started));
+        self.reported.push_back(LeaderUpdate::Starts(started));
     }
 
     /// It does not begin.
-    fn call_off(&mut self, told: Told) {
+    fn call_off(&mut self, reported: LeaderUpdate) {
         if let Some(run) = &mut self.run {
             run.is_over = true;
         }
-        (self.state.phase, self.state.wish) = (Phase::Done, Wish::Abort);
+        (self.state.phase, self.state.intent) = (Phase::Done, RunIntent::Abort);
         self.is_dirty = true;
-        self.told.push_back(told);
+        self.reported.push_back(reported);
     }
 
     /// When a run started that somebody else led before, as somebody says who takes part in it.
@@ -312,7 +317,7 @@ impl Leader {
             self.orders = Orders::of(&self.state);
         }
         if is_first || !is_sure {
-            self.told.push_back(Told::Resumes(started));
+            self.reported.push_back(LeaderUpdate::Resumes(started));
         }
     }
 
@@ -330,7 +335,7 @@ impl Leader {
         let has_run = self.run.as_ref().is_some_and(|run| !run.is_over && run.number > 0);
         if has_run && self.leads() && !self.awaits_checkpoint(now) {
             self.read_at = now;
-            self.verbs.push_back(Verb::Follow { from: self.read_upto + 1 });
+            self.verbs.push_back(BusCommand::Follow { from: self.read_upto + 1 });
         }
     }
 
@@ -339,24 +344,24 @@ impl Leader {
         if self.setting.is_alone && self.read_upto >= self.forgotten + FORGET_EVERY {
             self.forget();
         }
-        let member = Member { id: batch.id, boot: batch.boot };
-        let Some(number) = self.number_of(batch.id, batch.boot).filter(|_| batch.run == self.state.run) else {
+        let member = Member { id: batch.id, incarnation: batch.incarnation };
+        let Some(number) = self.number_of(batch.id, batch.incarnation).filter(|_| batch.run == self.state.run) else {
             return;
         };
         let Some(run) = &mut self.run else { return };
-        let heard = run.heard.entry(member).or_insert(0);
-        let is_known = batch.number <= *heard;
+        let received = run.received.entry(member).or_insert(0);
+        let is_known = batch.number <= *received;
         #[cfg(test)]
         let is_known = is_known && !crate::sim::strikes(crate::sim::Bug::CountedTwice);
         if is_known {
             return;
         }
-        let has_gap = batch.number > *heard + 1;
-        *heard = batch.number;
+        let has_gap = batch.number > *received + 1;
+        *received = batch.number;
         if has_gap {
             self.tell_of_gap();
         }
-        self.members.knows(batch.id, batch.boot, batch.revision);
+        self.members.knows(batch.id, batch.incarnation, batch.revision);
         self.hear_age(batch.sent_at, now);
         if self.hear_news(number, batch.news, batch.sent_at, now) {
             self.make_up_for_loss(now);
@@ -366,14 +371,14 @@ impl Leader {
     /// What a member told up to a batch is known.
     pub(super) fn hear_upto(&mut self, member: Member, batch: u64) {
         if let Some(run) = &mut self.run {
-            run.heard.insert(member, batch);
+            run.received.insert(member, batch);
         }
     }
 
     /// What somebody told is gone.
     pub(super) fn tell_of_gap(&mut self) {
         if !std::mem::replace(&mut self.has_gap, true) {
-            self.told.push_back(Told::Gap);
+            self.reported.push_back(LeaderUpdate::Gap);
         }
     }
 
@@ -396,7 +401,7 @@ impl Leader {
                 run.has_ended |= is_over;
                 is_fenced |= !is_over && seat.lost.is_none();
             }
-            self.told.push_back(Told::News { member: number, news: Box::new(news) });
+            self.reported.push_back(LeaderUpdate::News { member: number, news: Box::new(news) });
         }
         if is_fenced {
             self.lose(usize::from(number), now);
@@ -415,11 +420,11 @@ impl Leader {
     }
 
     /// Of each member that is not lost it is known what it can do.
-    fn are_heard(&self) -> bool {
+    fn are_received(&self) -> bool {
         let Some(run) = &self.run else { return false };
         run.seats.iter().zip(&self.state.members).all(|(seat, member)| {
-            let is_heard = || self.members.known(member.id).is_some_and(|known| known.hello.protocol != 0);
-            seat.lost.is_some() || seat.has_left || is_heard()
+            let is_received = || self.members.known(member.id).is_some_and(|known| known.hello.protocol != 0);
+            seat.lost.is_some() || seat.has_left || is_received()
         })
     }
 
@@ -432,7 +437,7 @@ impl Leader {
     pub(super) fn forget_upto(&mut self, upto: u64) {
         if upto > self.forgotten {
             self.forgotten = upto;
-            self.verbs.push_back(Verb::Forget { upto });
+            self.verbs.push_back(BusCommand::Forget { upto });
         }
     }
 
@@ -440,8 +445,8 @@ impl Leader {
     fn look_who_cannot_tell(&mut self, now: Nanos) {
         let Some(run) = &self.run else { return };
         let cannot_tell = |place: &usize| {
-            let Member { id, boot } = self.state.members[*place];
-            let since = self.members.of(id, boot).no_room_since;
+            let Member { id, incarnation } = self.state.members[*place];
+            let since = self.members.of(id, incarnation).no_room_since;
             run.seats[*place].goes_on() && since.is_some_and(|since| now.since(since) >= NO_ROOM_MAX)
         };
         let all: Vec<usize> = (0..run.seats.len()).filter(cannot_tell).collect();
@@ -455,10 +460,12 @@ impl Leader {
         }
         let may_end = self.may_end(now);
         let Some(run) = &mut self.run else { return };
-        let is_done = |seat: &Seat| {
+        let is_done = |seat: &MemberState| {
             let may_tell = match seat.lost {
                 Some((_, true)) => false,
-                Some((since, false)) => now.since(since) < self.setting.late_news && self.state.wish < Wish::Stop,
+                Some((since, false)) => {
+                    now.since(since) < self.setting.late_news && self.state.intent < RunIntent::Stop
+                }
                 None => true,
             };
             seat.has_left || !may_tell || !seat.has_part
@@ -468,7 +475,7 @@ impl Leader {
             run.is_over = true;
             self.state.phase = Phase::Done;
             self.is_dirty = true;
-            self.told.push_back(Told::Over);
+            self.reported.push_back(LeaderUpdate::Over);
         }
     }
 
@@ -485,6 +492,6 @@ impl Leader {
         // While its clock stands still whoever was given up comes back, where others may have what was its own.
         let is_open = |ends_at| ends_at != Nanos::NEVER || self.order.as_ref().is_some_and(|order| order.can_move);
         let has_time = self.order.as_ref().and_then(|order| order.ends_at).is_some_and(is_open);
-        run.has_ended || self.state.wish > Wish::Run || !has_time || self.is_past(now)
+        run.has_ended || self.state.intent > RunIntent::Run || !has_time || self.is_past(now)
     }
 }

@@ -2,8 +2,8 @@
 
 use pacing::Nanos;
 
-use super::{Leader, Told};
-use crate::words::Phase;
+use super::{Leader, LeaderUpdate};
+use crate::protocol::Phase;
 
 impl Leader {
     /// Somebody else goes on with what we led: it is none of ours any more.
@@ -20,11 +20,11 @@ impl Leader {
             // What whoever led has ended nobody takes over.
             Phase::Done | Phase::Closed if is_ours && std::mem::take(&mut self.stands_by) => {
                 self.run = None;
-                self.told.push_back(Told::Elsewhere);
+                self.reported.push_back(LeaderUpdate::Elsewhere);
             }
             _ if !self.stands_by && now.since(run.since) >= self.setting.patience => {
                 self.run = None;
-                self.told.push_back(Told::NoRun);
+                self.reported.push_back(LeaderUpdate::NoRun);
             }
             _ => {}
         }

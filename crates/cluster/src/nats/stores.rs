@@ -10,7 +10,7 @@ use async_nats::jetstream::stream::{self, DiscardPolicy, StorageType, Stream};
 use async_nats::jetstream::{self, Context, ErrorCode};
 
 /// Something that was asked for is lost after this.
-pub(super) const ANSWER_MAX: Duration = Duration::from_secs(5);
+pub(super) const RESPONSE_MAX: Duration = Duration::from_secs(5);
 /// What workers tell is kept so long, and packets too: longer than a run takes.
 const KEPT_FOR: Duration = Duration::from_hours(7 * 24);
 /// Bytes of what they tell that are kept at most: with a thousand workers, more than ten minutes.
@@ -32,7 +32,7 @@ impl Stores {
     /// As somebody has made it.
     pub(super) async fn found(client: &Client, name: &str) -> Result<Self, Reason> {
         let mut context = jetstream::new(client.clone());
-        context.set_timeout(ANSWER_MAX);
+        context.set_timeout(RESPONSE_MAX);
         let keys = context.get_key_value(keys_of(name)).await?;
         let stream = context.get_stream(stream_of(name)).await?;
         let objects = context.get_object_store(packets_of(name)).await?;
@@ -42,7 +42,7 @@ impl Stores {
     /// What is missing is made: whoever comes first does. Each is kept by so many servers.
     pub(super) async fn of(client: &Client, name: &str, replicas: usize) -> Result<Self, Reason> {
         let mut context = jetstream::new(client.clone());
-        context.set_timeout(ANSWER_MAX);
+        context.set_timeout(RESPONSE_MAX);
         let bucket = keys_of(name);
         let keys = match context.get_key_value(&bucket).await {
             Ok(keys) => keys,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pacing::change::{Change, Course, Timeline, followed};
+use pacing::change::{Change, LoadProfile, Timeline, followed};
 use pacing::open::{Schedule, Spacing, Starts};
 use pacing::{Nanos, Segment};
 
@@ -24,7 +24,7 @@ impl<'a> ScheduleDue<'a> {
 
     /// The load, as whoever has these changes then knows it.
     pub(super) fn timeline(&self) -> Timeline {
-        let mut timeline = Timeline::new(Course::Rate(self.planned.clone()), Some(self.planned.end()));
+        let mut timeline = Timeline::new(LoadProfile::Rate(self.planned.clone()), Some(self.planned.end()));
         followed(self.changes, &self.late).for_each(|change| timeline.change(&change));
         timeline
     }

@@ -1,7 +1,7 @@
 //! What happens to those of a world: they are killed, stand still, or are cut off; the load is changed.
 
 use pacing::Nanos;
-use pacing::change::{Change, What};
+use pacing::change::{Change, ChangeKind};
 
 use super::due::ScheduleDue;
 use super::world::{Event, Happens, Node, Who, World};
@@ -60,7 +60,7 @@ impl World {
     }
 
     /// Whoever leads changes the load, two seconds from now.
-    fn change(&mut self, leads: Option<usize>, what: What) {
+    fn change(&mut self, leads: Option<usize>, what: ChangeKind) {
         let now = self.now;
         let Some(Node { who: Who::Leader(leader, ..), offset, .. }) = leads.map(|node| &mut self.nodes[node]) else {
             return;

@@ -6,7 +6,7 @@ use pacing::{Nanos, Segment};
 use super::due::ScheduleDue;
 use super::model::schedule_of;
 use super::world::{Node, Who, World};
-use crate::words::Phase;
+use crate::protocol::Phase;
 
 /// What was seen in a world, or in several.
 #[derive(Clone, Debug, Default)]
@@ -66,7 +66,7 @@ impl World {
             return Ok(self.seen);
         }
         if self.is_unled() {
-            self.judge_rings(None)?;
+            self.judge_journals(None)?;
             self.seen.unled += 1;
             return Ok(self.seen);
         }
@@ -102,7 +102,7 @@ impl World {
         if !self.was_killed && balance.unknown > 0 {
             return Err(format!("nobody was killed, and {} are unknown", balance.unknown));
         }
-        self.judge_rings(Some((started, balance)))?;
+        self.judge_journals(Some((started, balance)))?;
         let seen = &mut self.seen;
         (seen.planned, seen.started) = (planned, started);
         (seen.undelivered, seen.unknown) = (balance.undelivered, balance.unknown);

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use pacing::change::{Change, Course, Timeline};
+use pacing::change::{Change, LoadProfile, Timeline};
 use pacing::open::{Schedule, Spacing, Starts};
-use pacing::{Lost, Nanos, Segment};
+use pacing::{Nanos, RevokedSlots, Segment};
 
+use crate::protocol::{News, Row};
 use crate::sim::{Bug, strikes};
-use crate::words::{News, Row};
 use crate::worker::{Act, PartOf};
 
 const SECOND: u64 = 1_000_000_000;
@@ -16,8 +16,8 @@ const SECOND: u64 = 1_000_000_000;
 /// The starts of a load over time.
 pub(super) fn schedule_of(timeline: &Timeline) -> Arc<Schedule> {
     match timeline.course() {
-        Course::Rate(schedule) => schedule.clone(),
-        Course::Users(..) => unreachable!("the load is an open one"),
+        LoadProfile::Rate(schedule) => schedule.clone(),
+        LoadProfile::Users(..) => unreachable!("the load is an open one"),
     }
 }
 
@@ -33,19 +33,19 @@ pub(super) struct Made {
 }
 
 /// A part that is carried out.
-struct Part {
+struct RunningPart {
     of: PartOf,
-    tenure: u16,
+    slot_grant: u16,
     segment: Segment,
     starts: Starts,
     started: Nanos,
     from: Option<Nanos>,
-    lost: Lost,
+    lost: RevokedSlots,
     timeline: Timeline,
     has_begun: bool,
     /// Those of the rows that were not told.
     counts: BTreeMap<u64, u64>,
-    told_upto: u64,
+    reported_upto: u64,
     stops_at: Nanos,
     is_over: bool,
 }
@@ -61,7 +61,7 @@ pub(super) struct Model {
     planned: Timeline,
     timeline: Timeline,
     spacing: Spacing,
-    parts: Vec<Part>,
+    parts: Vec<RunningPart>,
     losses: Vec<Loss>,
     lease: Nanos,
 }
@@ -69,7 +69,7 @@ pub(super) struct Model {
 impl Model {
     pub(super) fn new(schedule: Arc<Schedule>, spacing: Spacing) -> Self {
         let end = schedule.end();
-        let timeline = Timeline::new(Course::Rate(schedule), Some(end));
+        let timeline = Timeline::new(LoadProfile::Rate(schedule), Some(end));
         Self { planned: timeline.clone(), timeline, spacing, parts: Vec::new(), losses: Vec::new(), lease: Nanos::ZERO }
     }
 
@@ -79,19 +79,19 @@ impl Model {
 
     pub(super) fn act(&mut self, act: &Act, now: Nanos) {
         match act {
-            Act::Begin { part, tenure, segment, from, started, .. } => {
+            Act::Begin { part, slot_grant, segment, from, started, .. } => {
                 let begins = from.unwrap_or_default();
-                let mut lost = Lost::default();
+                let mut lost = RevokedSlots::default();
                 for (life, of, slots, at) in &self.losses {
-                    if *life == (part.run, part.boot) && of > tenure {
+                    if *life == (part.run, part.incarnation) && of > slot_grant {
                         lost.lose(slots.iter().copied(), *at);
                     }
                 }
                 let mut starts = Starts::from(self.schedule(), self.spacing, segment.clone(), begins);
                 starts.lose(lost.clone());
-                self.parts.push(Part {
+                self.parts.push(RunningPart {
                     of: *part,
-                    tenure: *tenure,
+                    slot_grant: *slot_grant,
                     segment: segment.clone(),
                     starts,
                     started: *started,
@@ -100,14 +100,16 @@ impl Model {
                     timeline: self.timeline.clone(),
                     has_begun: false,
                     counts: BTreeMap::new(),
-                    told_upto: begins.0 / SECOND,
+                    reported_upto: begins.0 / SECOND,
                     stops_at: self.timeline.end().unwrap_or(Nanos::NEVER),
                     is_over: false,
                 });
             }
-            Act::Lose { life, tenure, slots, at } => {
-                self.losses.push((*life, *tenure, slots.clone(), *at));
-                let is_of = |part: &&mut Part| (part.of.run, part.of.boot) == *life && part.tenure < *tenure;
+            Act::Lose { life, slot_grant, slots, at } => {
+                self.losses.push((*life, *slot_grant, slots.clone(), *at));
+                let is_of = |part: &&mut RunningPart| {
+                    (part.of.run, part.of.incarnation) == *life && part.slot_grant < *slot_grant
+                };
                 for part in self.parts.iter_mut().filter(is_of) {
                     part.lost.lose(slots.iter().copied(), *at);
                     part.starts.lose(part.lost.clone());
@@ -117,7 +119,7 @@ impl Model {
             Act::Stop { life } => {
                 // It may have begun nothing after its lease, which is over.
                 let lease = self.lease;
-                for part in self.parts.iter_mut().filter(|part| (part.of.run, part.of.boot) == *life) {
+                for part in self.parts.iter_mut().filter(|part| (part.of.run, part.of.incarnation) == *life) {
                     let until = now.min(lease).since(part.started);
                     part.stops_at = part.stops_at.min(until.max(part.from.unwrap_or_default()));
                 }
@@ -140,7 +142,7 @@ impl Model {
         if change.revision == self.timeline.revision() + 1 {
             self.timeline.change(change);
         }
-        let is_next = |part: &&mut Part| !part.is_over && change.revision == part.timeline.revision() + 1;
+        let is_next = |part: &&mut RunningPart| !part.is_over && change.revision == part.timeline.revision() + 1;
         for part in self.parts.iter_mut().filter(is_next) {
             let before = part.timeline.end().unwrap_or(Nanos::NEVER);
             part.timeline.change(change);
@@ -164,7 +166,8 @@ impl Model {
             if !part.has_begun {
                 part.has_begun = true;
                 let (slots, late) = (part.segment.slots().collect(), run_now.since(part.from.unwrap_or_default()));
-                let began = News::Began { part: part.of.part, tenure: part.tenure, slots, from: part.from, late };
+                let began =
+                    News::Began { part: part.of.part, slot_grant: part.slot_grant, slots, from: part.from, late };
                 news.push((part.of, began));
             }
             // A shard looks at its lease before it does anything.
@@ -179,35 +182,35 @@ impl Model {
             let until = run_now.min(part.stops_at);
             let is_over = run_now >= part.stops_at;
             let (of, upto) = (part.of.part, until.0 / SECOND + u64::from(is_over));
-            for number in part.told_upto + 1..=upto {
+            for number in part.reported_upto + 1..=upto {
                 let count = part.counts.remove(&number).unwrap_or(0);
                 let covered = Nanos(number * SECOND).min(if is_over { part.stops_at } else { Nanos::NEVER });
                 let seen = vec![count.to_le_bytes().to_vec()];
                 news.push((part.of, News::Row(Row { part: of, number, first: number, upto: number, covered, seen })));
             }
-            part.told_upto = part.told_upto.max(upto);
+            part.reported_upto = part.reported_upto.max(upto);
             if is_over {
                 part.is_over = true;
                 news.push((part.of, News::Ended { part: of, until: part.stops_at, end: Vec::new() }));
             }
         }
         let lives: std::collections::BTreeSet<(u64, u32)> =
-            self.parts.iter().map(|part| (part.of.run, part.of.boot)).collect();
+            self.parts.iter().map(|part| (part.of.run, part.of.incarnation)).collect();
         for life in lives {
-            let mut own = self.parts.iter().filter(|part| (part.of.run, part.of.boot) == life);
+            let mut own = self.parts.iter().filter(|part| (part.of.run, part.of.incarnation) == life);
             if own.all(|part| part.is_over) {
                 done.push(life);
             }
         }
-        self.parts.retain(|part| !done.contains(&(part.of.run, part.of.boot)));
+        self.parts.retain(|part| !done.contains(&(part.of.run, part.of.incarnation)));
         (news, done)
     }
 
     /// When something is due, on the clock of the worker.
     pub(super) fn wake_at(&self) -> Nanos {
-        let of = |part: &Part| {
+        let of = |part: &RunningPart| {
             let next = part.starts.peek().unwrap_or(Nanos::NEVER).min(part.stops_at);
-            let second = Nanos((part.told_upto + 1) * SECOND);
+            let second = Nanos((part.reported_upto + 1) * SECOND);
             let begins = if part.has_begun { Nanos::NEVER } else { part.from.unwrap_or_default() };
             Nanos(part.started.0.saturating_add(next.min(second).min(begins).0))
         };

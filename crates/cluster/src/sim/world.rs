@@ -4,20 +4,20 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashSet};
 use std::sync::Arc;
 
-use pacing::change::{Change, What};
+use pacing::change::{Change, ChangeKind};
 use pacing::open::{Rate, Schedule, Spacing, Stage};
 use pacing::{Nanos, Random};
 
 use super::due::ScheduleDue;
+use super::journals::Shelf;
 use super::judge::Seen;
 use super::model::{Made, Model};
-use super::rings::Shelf;
 use super::trace;
 use crate::books::Ledger;
 use crate::broker::{Broker, Client};
-use crate::bus::{Heard, STATE, Verb};
-use crate::leader::{Leader, OnLoss, RunOrder, Setting as Leads, Told};
-use crate::words::{Hello, News, Row, State};
+use crate::bus::{BusCommand, BusEvent, STATE};
+use crate::leader::{Leader, LeaderUpdate, OnLoss, RunOrder, Setting as Leads};
+use crate::protocol::{Hello, News, Row, State};
 use crate::worker::{Act, Worker};
 
 /// A message that comes very late comes so late at most.
@@ -44,7 +44,7 @@ pub(super) enum Happens {
     StallLeader(Nanos),
     CutBus(Nanos),
     Join,
-    Change(What),
+    Change(ChangeKind),
 }
 
 #[derive(Clone, Debug)]
@@ -65,7 +65,7 @@ pub(super) struct Setting {
     /// Workers hear who leads, and nothing of other keys: as on a bus of NATS.
     pub(super) is_distant: bool,
     /// Each speaks as one of so many more.
-    pub(super) crowd: usize,
+    pub(super) bus_benchmark: usize,
     /// What was heard is put together so often; nothing: never.
     pub(super) keeps_every: Nanos,
     /// The bus keeps so much of what workers tell, at most.
@@ -94,35 +94,35 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    fn hear(&mut self, told: Told) {
-        match told {
-            Told::News { member, news } => {
+    fn hear(&mut self, reported: LeaderUpdate) {
+        match reported {
+            LeaderUpdate::News { member, news } => {
                 self.ledger.news(member, &news);
                 if let News::Row(row) = &*news {
                     *self.counts.entry((member, row.part)).or_default() += count_of(row);
                 }
             }
-            Told::Lost { member, until, .. } => {
+            LeaderUpdate::Lost { member, until, .. } => {
                 self.ledger.lost(member, until);
                 self.lost += 1;
             }
-            Told::Recalled(_) => self.recalled += 1,
-            Told::Over => self.is_over = true,
-            Told::Fails { .. } => self.fails = true,
-            Told::Gap => self.has_gap = true,
-            Told::TooFew { .. } | Told::Refused { .. } => self.never_began = true,
-            Told::Leads
-            | Told::Deposed
-            | Told::Workers(_)
-            | Told::Starts(_)
-            | Told::Resumes(_)
-            | Told::Frozen
-            | Told::NoRoom { .. }
-            | Told::WantsCheckpoint
-            | Told::Behind(_)
-            | Told::Elsewhere
-            | Told::Replaced
-            | Told::NoRun => {}
+            LeaderUpdate::Recalled(_) => self.recalled += 1,
+            LeaderUpdate::Over => self.is_over = true,
+            LeaderUpdate::Fails { .. } => self.fails = true,
+            LeaderUpdate::Gap => self.has_gap = true,
+            LeaderUpdate::TooFew { .. } | LeaderUpdate::Refused { .. } => self.never_began = true,
+            LeaderUpdate::Leads
+            | LeaderUpdate::Deposed
+            | LeaderUpdate::Workers(_)
+            | LeaderUpdate::Starts(_)
+            | LeaderUpdate::Resumes(_)
+            | LeaderUpdate::Frozen
+            | LeaderUpdate::NoRoom { .. }
+            | LeaderUpdate::WantsCheckpoint
+            | LeaderUpdate::Behind(_)
+            | LeaderUpdate::Elsewhere
+            | LeaderUpdate::Replaced
+            | LeaderUpdate::NoRun => {}
         }
     }
 }
@@ -140,8 +140,8 @@ pub(super) struct Node {
 }
 
 pub(super) enum Event {
-    Ask(Client, Verb),
-    Tell(Client, Heard),
+    Ask(Client, BusCommand),
+    Tell(Client, BusEvent),
     Happens(Happens),
     Heals(Client),
     Leaves(Client),
@@ -312,8 +312,8 @@ impl World {
 
     /// What the broker says goes out.
     fn carry(&mut self) {
-        while let Some((client, heard)) = self.broker.next_heard() {
-            self.send(client, || Event::Tell(client, heard.clone()));
+        while let Some((client, received)) = self.broker.next_received() {
+            self.send(client, || Event::Tell(client, received.clone()));
         }
     }
 
@@ -330,18 +330,18 @@ impl World {
                     while let Some(verb) = leader.next_verb() {
                         verbs.push(verb);
                     }
-                    while let Some(told) = leader.next_told() {
-                        if told == Told::Leads {
+                    while let Some(reported) = leader.next_reported() {
+                        if reported == LeaderUpdate::Leads {
                             self.seen.leads_again(self.led_until, self.now);
                         }
-                        trace(self.now, client, &told);
+                        trace(self.now, client, &reported);
                         // What was forgotten meanwhile it could not read: it ends.
-                        if told == Told::Replaced && self.setting.keeps_every > Nanos::ZERO {
+                        if reported == LeaderUpdate::Replaced && self.setting.keeps_every > Nanos::ZERO {
                             leader.withdraw();
                             leaves = true;
                         }
-                        shelf.told(&told, leader);
-                        tally.hear(told);
+                        shelf.reported(&reported, leader);
+                        tally.hear(reported);
                     }
                     if leader.leads() {
                         self.led_until = Some(self.now);
@@ -367,9 +367,9 @@ impl World {
                         turned = true;
                         worker.tell(of, news, local);
                     }
-                    for (run, boot) in done {
+                    for (run, incarnation) in done {
                         turned = true;
-                        worker.all_over(run, boot, local);
+                        worker.all_over(run, incarnation, local);
                     }
                     shelf.keep(worker, local);
                     while let Some(verb) = worker.next_verb() {
@@ -390,7 +390,7 @@ impl World {
         Ok(())
     }
 
-    fn wake(&mut self, client: Client, heard: Option<Heard>) -> Result<(), String> {
+    fn wake(&mut self, client: Client, received: Option<BusEvent>) -> Result<(), String> {
         let node = &mut self.nodes[client as usize];
         if node.is_dead {
             node.wakes_at = Nanos::NEVER;
@@ -399,24 +399,24 @@ impl World {
         if self.now < node.stalled_until {
             let at = node.stalled_until;
             node.wakes_at = at;
-            if let Some(heard) = heard {
-                self.put(at, Event::Tell(client, heard));
+            if let Some(received) = received {
+                self.put(at, Event::Tell(client, received));
             }
             return Ok(());
         }
         let local = self.now + node.offset;
         match &mut node.who {
-            Who::Leader(leader, _, shelf) => match heard {
-                Some(heard) => {
-                    leader.hear(heard.clone(), local);
-                    shelf.heard(&heard, leader);
+            Who::Leader(leader, _, shelf) => match received {
+                Some(received) => {
+                    leader.hear(received.clone(), local);
+                    shelf.received(&received, leader);
                 }
                 None => leader.tick(local),
             },
             Who::Worker(worker, ..) => {
                 let epoch = worker.epoch();
-                match heard {
-                    Some(heard) => worker.hear(heard, local),
+                match received {
+                    Some(received) => worker.hear(received, local),
                     None => worker.tick(local),
                 }
                 if !self.written.contains(&worker.knows()) {
@@ -453,22 +453,22 @@ impl World {
                     match self.slots[place].take().expect("it happens once") {
                         Event::Ask(client, verb) => {
                             if !self.is_cut(client) {
-                                let is_state = matches!(&verb, Verb::Put { key, .. } if key == STATE);
+                                let is_state = matches!(&verb, BusCommand::Put { key, .. } if key == STATE);
                                 self.broker.ask(client, verb);
                                 let state = Some(STATE).filter(|_| is_state);
                                 self.written.extend(state.and_then(|key| known(self.broker.value(key)?)));
                                 self.carry();
                             }
                         }
-                        Event::Tell(client, heard) => {
+                        Event::Tell(client, received) => {
                             if !self.is_cut(client) {
-                                self.wake(client, Some(heard))?;
+                                self.wake(client, Some(received))?;
                             }
                         }
                         Event::Happens(happens) => self.happen(&happens),
                         Event::Heals(client) => {
                             if !self.is_cut(client) {
-                                self.wake(client, Some(Heard::Connected))?;
+                                self.wake(client, Some(BusEvent::Connected))?;
                             }
                         }
                         Event::Leaves(client) => self.broker.leave(client),

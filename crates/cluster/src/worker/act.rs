@@ -4,7 +4,7 @@ use pacing::change::Change;
 use pacing::{Nanos, Segment};
 
 use crate::bus::Bytes;
-use crate::words::{Met, Refusal};
+use crate::protocol::{BarrierRelease, Refusal};
 
 /// What is to be done with the load.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,7 +23,7 @@ pub enum Act {
         /// Which.
         part: PartOf,
         /// The number of the tenure that gives it.
-        tenure: u16,
+        slot_grant: u16,
         /// Its slots.
         segment: Segment,
         /// It has what is intended from then on, counted from the beginning of the measured load.
@@ -38,7 +38,7 @@ pub enum Act {
         /// Of this run, in this life.
         life: (u64, u32),
         /// The number of the tenure that takes them: from parts of earlier ones, begun or not.
-        tenure: u16,
+        slot_grant: u16,
         /// Which.
         slots: Vec<u16>,
         /// From then on, counted from the beginning of the measured load.
@@ -60,7 +60,7 @@ pub enum Act {
         /// The run.
         run: u64,
         /// Who does, and when.
-        met: Met,
+        met: BarrierRelease,
     },
     /// Nothing more starts in this run, in this life; what is in flight has its time.
     Stop {
@@ -89,7 +89,7 @@ pub struct PartOf {
     /// Of this run.
     pub run: u64,
     /// In this life of the worker.
-    pub boot: u32,
+    pub incarnation: u32,
     /// Which of its parts.
     pub part: u16,
 }

@@ -37,7 +37,7 @@ pub(super) struct Probes {
 
 impl Probes {
     /// A question was sent and answered at these instants of ours; they said `theirs`.
-    pub(super) fn heard(&mut self, sent: Nanos, answered: Nanos, theirs: Nanos) {
+    pub(super) fn received(&mut self, sent: Nanos, answered: Nanos, theirs: Nanos) {
         self.answered += 1;
         self.in_vain = 0;
         let round_trip = answered.since(sent);

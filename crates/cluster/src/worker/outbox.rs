@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use pacing::Nanos;
 
 use crate::bus::Bytes;
-use crate::words::{Batch, News, WorkerId, written};
+use crate::protocol::{Batch, News, WorkerId, written};
 
 /// An unanswered batch is sent again after so long.
 const AGAIN_AFTER: Nanos = Nanos::from_millis(1_000);
@@ -23,7 +23,7 @@ pub(super) struct Sender {
     /// The worker.
     pub id: WorkerId,
     /// In which of its lives.
-    pub boot: u32,
+    pub incarnation: u32,
 }
 
 /// What one life of a worker has to tell of one run.
@@ -85,8 +85,8 @@ impl Outbox {
 
     /// What is to be sent now, with its name: for the first time or again.
     pub(super) fn next(&mut self, revision: u64, sent_at: Nanos, now: Nanos) -> Option<(String, Bytes)> {
-        let Sender { run, id, boot } = self.sender;
-        let name = format!("{run}.{id:016x}.{boot}.{}", self.stored + 1);
+        let Sender { run, id, incarnation } = self.sender;
+        let name = format!("{run}.{id:016x}.{incarnation}.{}", self.stored + 1);
         if let Some((bytes, at)) = &mut self.sent {
             if now.since(*at) < AGAIN_AFTER {
                 return None;
@@ -106,7 +106,7 @@ impl Outbox {
             count += 1;
         }
         let news = self.waiting.drain(..count).collect();
-        let batch = Batch { run, id, boot, number: self.stored + 1, revision, sent_at, news };
+        let batch = Batch { run, id, incarnation, number: self.stored + 1, revision, sent_at, news };
         let bytes = written(&batch);
         self.sent = Some((bytes.clone(), now));
         Some((name, bytes))
@@ -114,8 +114,8 @@ impl Outbox {
 
     /// The bus has the batch of this name, or says why not.
     pub(super) fn answered(&mut self, name: &str, result: Result<u64, crate::bus::Refused>) {
-        let Sender { run, id, boot } = self.sender;
-        if self.sent.is_none() || name != format!("{run}.{id:016x}.{boot}.{}", self.stored + 1) {
+        let Sender { run, id, incarnation } = self.sender;
+        if self.sent.is_none() || name != format!("{run}.{id:016x}.{incarnation}.{}", self.stored + 1) {
             return;
         }
         match result {

@@ -4,8 +4,8 @@ use pacing::Nanos;
 
 use super::clock::AT_A_TIME;
 use super::{Act, FETCH_AGAIN, MISSING_MAX, PROBES_WITHIN, Pending, Probes, Stage, Worker};
-use crate::bus::{Bytes, Verb, asking};
-use crate::words::{Ask, Ready, Refusal, Standing};
+use crate::bus::{BusCommand, Bytes, asking};
+use crate::protocol::{Ask, Ready, Refusal, Standing};
 
 impl Worker {
     pub(super) fn fetched(&mut self, object: Option<Bytes>, now: Nanos) {
@@ -41,7 +41,7 @@ impl Worker {
 
     fn say_standing(&mut self, ready: Result<Ready, Refusal>) {
         let Some(run) = &mut self.run else { return };
-        run.stage = Stage::Said;
+        run.stage = Stage::Stamped;
         self.hello.standing = Some(Standing { run: run.run, plan: run.plan.clone(), ready });
         // It is said at once, and with each hello.
         self.said_at = None;
@@ -55,7 +55,7 @@ impl Worker {
             Stage::Fetches(since, missing) if now.since(since) >= FETCH_AGAIN || since == Nanos::ZERO => {
                 run.stage = Stage::Fetches(now.max(Nanos(1)), missing);
                 let name = run.plan.clone();
-                self.ask(Pending::Fetch, now, |token| Verb::Fetch { token, name });
+                self.ask(Pending::Fetch, now, |token| BusCommand::Fetch { token, name });
             }
             Stage::Asks(since) => {
                 let Some(who) = self.leader.as_ref().map(|lease| lease.who) else { return };
@@ -81,7 +81,7 @@ impl Worker {
                 }
                 run.probes.ask();
                 let (subject, payload) = (asking(who), Ask::Time.written(&self.hello));
-                self.ask(Pending::Time(now, who), now, |token| Verb::Request { token, subject, payload });
+                self.ask(Pending::Time(now, who), now, |token| BusCommand::Request { token, subject, payload });
             }
             _ => {}
         }

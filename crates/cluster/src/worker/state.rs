@@ -4,7 +4,7 @@ use pacing::change::Change;
 use pacing::{Nanos, Segment};
 
 use super::{Act, BEGINS_AFTER, FOLLOWS_AFTER, Outbox, OwnRun, PartOf, Probes, Sender, Stage, Worker};
-use crate::words::{Lease, Member, Met, News, Phase, State, Wish};
+use crate::protocol::{BarrierRelease, Lease, Member, News, Phase, RunIntent, State};
 
 impl Worker {
     /// Who leads. What comes late is past: each renewal has a higher beat, each who leads a higher epoch.
@@ -78,20 +78,20 @@ impl Worker {
         if !matches!(phase, Phase::Preparing | Phase::Running) {
             return;
         }
-        let member = Member { id: self.hello.id, boot: self.hello.boot };
+        let member = Member { id: self.hello.id, incarnation: self.hello.incarnation };
         // It is looked for once in each state.
         let number = match self.number {
-            Some((boot, number)) if boot == member.boot => number,
-            _ => self.state.number_of(member.id, member.boot),
+            Some((incarnation, number)) if incarnation == member.incarnation => number,
+            _ => self.state.number_of(member.id, member.incarnation),
         };
-        self.number = Some((member.boot, number));
+        self.number = Some((member.incarnation, number));
         let Some(number) = number else { return };
         if self.is_leaving {
             return;
         }
         if self.run.is_none() {
             // Whatever was told of it before was told by another life.
-            if self.boxes.iter().any(|(life, _)| *life == (run, member.boot)) {
+            if self.boxes.iter().any(|(life, _)| *life == (run, member.incarnation)) {
                 return;
             }
             if phase == Phase::Preparing {
@@ -100,7 +100,7 @@ impl Worker {
             }
             self.run = Some(OwnRun {
                 run,
-                boot: member.boot,
+                incarnation: member.incarnation,
                 plan: self.state.plan.clone(),
                 stage: Stage::Fetches(Nanos::ZERO, None),
                 probes: Probes::default(),
@@ -113,12 +113,12 @@ impl Worker {
                 changes: 0,
                 rounds: Vec::new(),
                 met: 0,
-                wish: Wish::Run,
+                intent: RunIntent::Run,
                 parts: 0,
                 ended: 0,
             });
-            let sender = Sender { run, id: member.id, boot: member.boot };
-            self.boxes.push(((run, member.boot), Outbox::new(sender, self.keeps)));
+            let sender = Sender { run, id: member.id, incarnation: member.incarnation };
+            self.boxes.push(((run, member.incarnation), Outbox::new(sender, self.keeps)));
             // How long a lease is, is known now.
             self.said_at = None;
             return self.get_ready(now);
@@ -132,14 +132,14 @@ impl Worker {
     fn take_part(&mut self, number: u16, now: Nanos) {
         let Some(run) = &mut self.run else { return };
         let Some(offset) = run.offset else { return };
-        let life = (run.run, run.boot);
+        let life = (run.run, run.incarnation);
         // In another life it was told when this run started, by who led it then: nobody who leads now knows better.
         run.started = run.started.or(self.known_start.filter(|(of, _)| *of == run.run).map(|(_, started)| started));
         if run.started.is_none() {
             // Of a clock that it did not ask it knows nothing.
             if self.state.clock_of != run.clock_of {
                 let who = self.leader.as_ref().map(|lease| lease.who);
-                if matches!(run.stage, Stage::Said) && who == Some(self.state.clock_of) {
+                if matches!(run.stage, Stage::Stamped) && who == Some(self.state.clock_of) {
                     (run.stage, run.probes) = (Stage::Asks(now), Probes::default());
                 }
                 return;
@@ -150,43 +150,43 @@ impl Worker {
         let Some(started) = run.started else { return };
         self.hear_of_changes(life, started, now);
         let Some(run) = &mut self.run else { return };
-        for (place, tenure) in self.state.tenures.iter().enumerate().skip(run.lost) {
-            let Some(from) = tenure.from else { continue };
+        for (place, slot_grant) in self.state.tenures.iter().enumerate().skip(run.lost) {
+            let Some(from) = slot_grant.from else { continue };
             // What is past has been started.
             let at = from.max((now + BEGINS_AFTER).since(started + run.warmup));
             let owners = self.state.owners(place);
             let is_lost = |(slot, to): &&(u16, u16)| owners[usize::from(*slot)] == number && *to != number;
-            let slots: Vec<u16> = tenure.moves.iter().filter(is_lost).map(|(slot, _)| *slot).collect();
+            let slots: Vec<u16> = slot_grant.moves.iter().filter(is_lost).map(|(slot, _)| *slot).collect();
             if !slots.is_empty() {
                 if let Some((_, outbox)) = self.boxes.iter_mut().find(|(of, _)| *of == life) {
-                    outbox.push(News::Gave { tenure: place as u16, at });
+                    outbox.push(News::Gave { slot_grant: place as u16, at });
                 }
-                self.acts.push_back(Act::Lose { life, tenure: place as u16, slots, at });
+                self.acts.push_back(Act::Lose { life, slot_grant: place as u16, slots, at });
             }
         }
         run.lost = self.state.tenures.len();
         // What it has said to be over begins nothing more.
         let goes_on = self.boxes.iter().any(|(of, outbox)| *of == life && !outbox.is_last());
         let mut is_first = false;
-        while let Some(tenure) = self.state.tenures.get(run.begun).filter(|tenure| tenure.is_granted) {
+        while let Some(slot_grant) = self.state.tenures.get(run.begun).filter(|slot_grant| slot_grant.is_granted) {
             let place = run.begun as u16;
             run.begun += 1;
-            let own = tenure.moves.iter().filter(|(_, to)| *to == number).map(|(slot, _)| *slot);
+            let own = slot_grant.moves.iter().filter(|(_, to)| *to == number).map(|(slot, _)| *slot);
             let Some(segment) = Segment::of_slots(own).filter(|_| goes_on) else { continue };
             let soon = now + BEGINS_AFTER;
             #[cfg(test)]
             let soon = if crate::sim::strikes(crate::sim::Bug::LateBurst) { Nanos::ZERO } else { soon };
             let measured = started + run.warmup;
             // What was due before it could begin, nobody had.
-            let from = match tenure.from {
+            let from = match slot_grant.from {
                 None if soon <= started + BEGINS_AFTER => None,
                 from => Some(from.unwrap_or_default().max(soon.since(measured))),
             };
-            let part = PartOf { run: run.run, boot: run.boot, part: run.parts };
+            let part = PartOf { run: run.run, incarnation: run.incarnation, part: run.parts };
             run.parts += 1;
             is_first |= part.part == 0;
             let error = Nanos(offset.round_trip.0 / 2);
-            self.acts.push_back(Act::Begin { part, tenure: place, segment, from, started, error });
+            self.acts.push_back(Act::Begin { part, slot_grant: place, segment, from, started, error });
         }
         if is_first {
             self.follows_from_the_beginning(life);
@@ -206,13 +206,13 @@ impl Worker {
         for met in self.state.met.iter().filter(|met| met.total > run.met) {
             // Its own parts alone.
             let own = met.upto.iter().filter(|(member, ..)| *member == number).copied().collect();
-            self.acts.push_back(Act::LetGo { run: run.run, met: Met { upto: own, ..*met } });
+            self.acts.push_back(Act::LetGo { run: run.run, met: BarrierRelease { upto: own, ..*met } });
         }
         run.met = self.state.met.iter().map(|met| met.total).max().unwrap_or_default().max(run.met);
-        if self.state.wish > run.wish {
-            run.wish = self.state.wish;
-            self.acts.push_back(match run.wish {
-                Wish::Abort => Act::Abort { run: run.run },
+        if self.state.intent > run.intent {
+            run.intent = self.state.intent;
+            self.acts.push_back(match run.intent {
+                RunIntent::Abort => Act::Abort { run: run.run },
                 _ => Act::Stop { life },
             });
         }

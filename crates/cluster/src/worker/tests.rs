@@ -1,5 +1,5 @@
 use super::*;
-use crate::words::{Member, Phase, Tenure, written};
+use crate::protocol::{Member, Phase, SlotGrant, written};
 
 const ID: u64 = 7;
 
@@ -8,18 +8,18 @@ fn alone(phase: Phase, goes_with_leader: bool) -> Worker {
     let hello = Hello::new(ID, "one".to_owned(), "1".to_owned(), 1);
     let mut worker = Worker::new(hello, goes_with_leader, Nanos::ZERO);
     let lease = Lease { epoch: 1, who: 9, beat: 1, written: 0 };
-    worker.hear(Heard::Changed { key: LEADER.to_owned(), revision: 1, value: written(&lease) }, Nanos(1));
+    worker.hear(BusEvent::Changed { key: LEADER.to_owned(), revision: 1, value: written(&lease) }, Nanos(1));
     let state = State {
         epoch: 1,
         revision: 1,
         run: 1,
         phase,
         lease: Nanos::from_millis(5_000),
-        members: vec![Member { id: ID, boot: 0 }],
-        tenures: vec![Tenure { from: None, moves: vec![(0, 0)], is_granted: true }],
+        members: vec![Member { id: ID, incarnation: 0 }],
+        tenures: vec![SlotGrant { from: None, moves: vec![(0, 0)], is_granted: true }],
         ..State::nothing()
     };
-    worker.hear(Heard::Changed { key: STATE.to_owned(), revision: 2, value: written(&state) }, Nanos(2));
+    worker.hear(BusEvent::Changed { key: STATE.to_owned(), revision: 2, value: written(&state) }, Nanos(2));
     worker
 }
 
@@ -30,7 +30,7 @@ fn goes_within(worker: &mut Worker, seconds: u64) -> bool {
         while worker.next_verb().is_some() {}
     }
     let mut acts = std::iter::from_fn(|| worker.next_act());
-    acts.any(|act| act == Act::Close) && worker.has_told_all()
+    acts.any(|act| act == Act::Close) && worker.has_reported_all()
 }
 
 #[test]
@@ -45,11 +45,17 @@ fn a_worker_of_a_leader_that_is_gone_for_good_goes() {
 #[test]
 fn whoever_leads_with_another_version_is_named_once() {
     let mut worker = alone(Phase::Preparing, false);
-    let answer =
-        crate::words::Answer { epoch: 1, now: Nanos::ZERO, revision: 1, goes_on: Some(true), workers: 1, state: None };
+    let response = crate::protocol::Reply {
+        epoch: 1,
+        now: Nanos::ZERO,
+        revision: 1,
+        goes_on: Some(true),
+        workers: 1,
+        state: None,
+    };
     for token in 1..9 {
-        let answer = Ok(answer.written(9, "2"));
-        worker.hear(Heard::Answered { token, answer }, Nanos::from_millis(10));
+        let response = Ok(response.written(9, "2"));
+        worker.hear(BusEvent::Answered { token, response }, Nanos::from_millis(10));
     }
     let acts: Vec<Act> = std::iter::from_fn(|| worker.next_act()).collect();
     let refusal = Refusal::Version { worker: "1".to_owned(), leader: "2".to_owned() };

@@ -109,9 +109,9 @@ pub(super) fn take_error(fd: &OwnedFd) -> Option<SocketError> {
 
 /// An error is pending, or neither side can send any more.
 pub(super) fn is_reset(fd: &OwnedFd) -> bool {
-    let mut asked = [PollFd::new(fd, PollFlags::empty())];
-    let answered = poll(&mut asked, Some(&Timespec::default()));
-    answered.is_ok() && asked[0].revents().intersects(PollFlags::ERR | PollFlags::HUP)
+    let mut requested = [PollFd::new(fd, PollFlags::empty())];
+    let answered = poll(&mut requested, Some(&Timespec::default()));
+    answered.is_ok() && requested[0].revents().intersects(PollFlags::ERR | PollFlags::HUP)
 }
 
 /// Ends our side; whether the kernel has anything to end. A socket that is gone already needs no shutdown.

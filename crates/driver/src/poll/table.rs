@@ -110,7 +110,7 @@ pub(super) fn write(
     loop {
         let rest = pending.rest(templates);
         if rest.is_empty() {
-            return Ok(pending.into_told());
+            return Ok(pending.into_reported());
         }
         match sys::send(fd, rest) {
             Ok(count) => pending.take(count),

@@ -26,7 +26,7 @@ const FIRST_FREE_PORT: u16 = 32_768;
 const STARVED_WAIT: Nanos = Nanos::from_millis(20);
 
 /// What a program is told.
-pub(super) enum Told {
+pub(super) enum HostEvent {
     Connected(Socket),
     Accepted(Socket, Socket),
     Received(Socket, Vec<u8>),
@@ -325,7 +325,7 @@ impl Net {
 
     pub(super) fn is_reset(&mut self, host: Host, socket: Socket) -> bool {
         let Some(Kind::Stream(end)) = self.slot(host, socket).map(|slot| slot.kind) else { return false };
-        self.ends[end].fin_told && self.ends[end].error.is_some()
+        self.ends[end].fin_reported && self.ends[end].error.is_some()
     }
 
     pub(super) fn stop_sending(&mut self, host: Host, socket: Socket) -> usize {
@@ -406,7 +406,7 @@ impl Net {
     }
 
     /// When a completion that is ready now is told.
-    fn told_at(&mut self) -> Nanos {
+    fn reported_at(&mut self) -> Nanos {
         self.now + Nanos(self.random.below(self.faults.completion_delay_max.0 + 1))
     }
 
@@ -422,15 +422,15 @@ impl Net {
     }
 
     #[expect(clippy::print_stderr, reason = "somebody replays a seed to see this")]
-    fn print(&self, host: Host, told: &Told) {
-        let what = match told {
-            Told::Connected(socket) => format!("connected {}", name(*socket)),
-            Told::Accepted(_, socket) => format!("accepted {}", name(*socket)),
-            Told::Received(socket, bytes) => format!("received {} {} bytes", name(*socket), bytes.len()),
-            Told::Sent(socket, _) => format!("sent {}", name(*socket)),
-            Told::PeerClosed(socket) => format!("peer closed {}", name(*socket)),
-            Told::Failed(socket, error, _) => format!("failed {}: {error}", name(*socket)),
-            Told::Nothing => return,
+    fn print(&self, host: Host, reported: &HostEvent) {
+        let what = match reported {
+            HostEvent::Connected(socket) => format!("connected {}", name(*socket)),
+            HostEvent::Accepted(_, socket) => format!("accepted {}", name(*socket)),
+            HostEvent::Received(socket, bytes) => format!("received {} {} bytes", name(*socket), bytes.len()),
+            HostEvent::Sent(socket, _) => format!("sent {}", name(*socket)),
+            HostEvent::PeerClosed(socket) => format!("peer closed {}", name(*socket)),
+            HostEvent::Failed(socket, error, _) => format!("failed {}: {error}", name(*socket)),
+            HostEvent::Nothing => return,
         };
         eprintln!("{:>14.6} ms  host {}  {what}", self.now.0 as f64 / 1e6, host.0);
     }

@@ -33,14 +33,14 @@ pub(super) struct End {
     /// Came, and not yet read by the program.
     pub(super) arrived: VecDeque<u8>,
     pub(super) fin_arrived: bool,
-    pub(super) fin_told: bool,
+    pub(super) fin_reported: bool,
     pub(super) error: Option<SocketError>,
     /// Nothing that it sends arrives any more.
     pub(super) is_dark: bool,
     /// When the last segment for this end arrives: the next one comes later.
     pub(super) last_arrival: Nanos,
     /// When the last completion of a read is told.
-    pub(super) last_told: Nanos,
+    pub(super) last_reported: Nanos,
     /// When the last completion of a send is told.
     pub(super) last_sent: Nanos,
     pub(super) write_is_due: bool,
@@ -59,11 +59,11 @@ impl End {
             fin_sent: false,
             arrived: VecDeque::new(),
             fin_arrived: false,
-            fin_told: false,
+            fin_reported: false,
             error: None,
             is_dark: false,
             last_arrival: Nanos::ZERO,
-            last_told: Nanos::ZERO,
+            last_reported: Nanos::ZERO,
             last_sent: Nanos::ZERO,
             write_is_due: false,
             read_is_due: false,
@@ -83,6 +83,7 @@ impl End {
     /// An end or an error to tell, once what arrived is read. A program that has heard the end hears of an error only
     /// when it sends.
     pub(super) fn has_ending(&self) -> bool {
-        (self.fin_arrived && !self.fin_told) || (self.error.is_some() && (!self.fin_told || !self.queue.is_empty()))
+        (self.fin_arrived && !self.fin_reported)
+            || (self.error.is_some() && (!self.fin_reported || !self.queue.is_empty()))
     }
 }

@@ -125,8 +125,8 @@ impl UringSockets {
         let ask = opcode::UringCmd16::new(types::Fixed(slot), UNACKNOWLEDGED).build();
         self.rings[ring].push(&ask.user_data(data));
         let place = self.await_completion(ring, data)?;
-        let answer = self.rings[ring].carried.remove(place)?;
-        let held = usize::try_from(answer.result()).ok()?;
+        let response = self.rings[ring].carried.remove(place)?;
+        let held = usize::try_from(response.result()).ok()?;
         // Our end comes last: as long as it is not acknowledged, it is one of what is not. While the kernel is about to
         // send it, one too few says "unknown" of the last byte, and one too many would say "not taken".
         let is_shut = self.table.find(socket).is_some_and(|entry| entry.is_shut || entry.is_shutting);
@@ -142,8 +142,8 @@ impl UringSockets {
         let ask = opcode::PollAdd::new(types::Fixed(slot), libc::POLLIN as u32).build();
         self.rings[ring].push(&ask.user_data(data));
         let place = self.await_completion(ring, data);
-        let answer = place.and_then(|place| self.rings[ring].carried.remove(place));
-        answer.is_some_and(|answer| answer.result() & i32::from(libc::POLLERR | libc::POLLHUP) != 0)
+        let response = place.and_then(|place| self.rings[ring].carried.remove(place));
+        response.is_some_and(|response| response.result() & i32::from(libc::POLLERR | libc::POLLHUP) != 0)
     }
 
     /// Submits what is queued. The caller reads the clock for its stamps, and did so before it asked.

@@ -48,7 +48,7 @@ impl UringSockets {
     /// What no completion will tell: bytes that came while receiving was off, a listener that found no ring.
     /// True when something was told.
     pub(super) fn tell_left_over(&mut self, handle: Handle<'_>) -> bool {
-        let mut has_told = false;
+        let mut has_reported = false;
         for _ in 0..self.again.len() {
             let Some(socket) = self.again.pop_front() else { break };
             let Some(entry) = self.table.find(socket) else { continue };
@@ -58,7 +58,7 @@ impl UringSockets {
             }
             if entry.send_failed && (!entry.receive_is_armed || !entry.receives) {
                 self.fail(socket, SocketError::Reset, handle);
-                has_told = true;
+                has_reported = true;
                 continue;
             }
             if !entry.receives {
@@ -68,7 +68,7 @@ impl UringSockets {
                 Some(more) => (std::mem::take(&mut more.held), std::mem::take(&mut more.held_end)),
                 None => (Vec::new(), false),
             };
-            has_told |= !held.is_empty() || held_end;
+            has_reported |= !held.is_empty() || held_end;
             if !held.is_empty() {
                 let at = self.now();
                 handle(self, Event::Received { socket, bytes: &mut held, at });
@@ -79,7 +79,7 @@ impl UringSockets {
                 self.arm_receive(socket);
             }
         }
-        has_told
+        has_reported
     }
 
     /// Something waits for [`UringSockets::tell_left_over`]. A listener without a ring tells nothing.
@@ -122,7 +122,7 @@ impl UringSockets {
         if let Some(entry) = self.table.find(socket) {
             entry.receive_is_armed &= !is_over;
             // What is held goes first.
-            let is_heard = entry.receives && entry.more.as_ref().is_none_or(|more| more.held.is_empty());
+            let is_received = entry.receives && entry.more.as_ref().is_none_or(|more| more.held.is_empty());
             match (result, buffer) {
                 (1.., Some(id)) => {
                     let filled =
@@ -130,7 +130,7 @@ impl UringSockets {
                     entry.filled = filled.min(FILLED_MAX);
                     // SAFETY: the kernel put `result` bytes into this buffer, and it is offered again below only.
                     let bytes = unsafe { self.rings[ring].buffers(is_large).lent(id, result as usize) };
-                    if is_heard {
+                    if is_received {
                         let at = self.now();
                         handle(self, Event::Received { socket, bytes, at });
                     } else {
@@ -143,7 +143,7 @@ impl UringSockets {
                         self.receive_large(socket);
                     }
                 }
-                (0, _) if is_heard => self.tell_end(socket, handle),
+                (0, _) if is_received => self.tell_end(socket, handle),
                 (0, _) => entry.more_mut().held_end = true,
                 // No buffer was free, or receiving was switched off and on again: it is armed anew after this batch.
                 _ if result == -libc::ENOBUFS || result == -libc::ECANCELED => {
@@ -224,7 +224,7 @@ impl UringSockets {
         }
         self.send_next(socket);
         self.tidy(socket);
-        if let Some(buffer) = pending.into_told() {
+        if let Some(buffer) = pending.into_reported() {
             handle(self, Event::Sent { socket, buffer });
         }
     }

@@ -20,16 +20,16 @@ fn what_comes_gathers<D: Driver>(mut lab: Real<D>) {
     lab.driver().gather(span);
     for piece in [b"some", b"more"] {
         peer.write_all(piece);
-        let (mut begun, mut told) = (Nanos::ZERO, None);
-        while told.is_none() {
+        let (mut begun, mut reported) = (Nanos::ZERO, None);
+        while reported.is_none() {
             begun = lab.driver().now();
             lab.wait(begun + HOUR, |event| {
                 if let Event::Received { at, .. } = event {
-                    told = Some(at);
+                    reported = Some(at);
                 }
             });
         }
-        let lay = told.expect("it came").since(begun);
+        let lay = reported.expect("it came").since(begun);
         // A sleep is asked to end some microseconds earlier, since it ends late.
         assert!(lay.0 >= span.0 * 9 / 10, "{lay:?}");
     }

@@ -222,8 +222,8 @@ fn sends_and_receives<L: Lab>(mut lab: L) {
     sockets.send(socket, Outgoing::Template(template, 0..5));
     sockets.send(socket, Outgoing::Shared(Arc::from(&b"xx shared"[..]), 2..9));
     sockets.send(socket, Outgoing::Lent(b" lent".to_vec()));
-    let told = until(&mut lab, |all| all.len() >= 2);
-    assert_eq!(told, [Seen::Sent(socket, None), Seen::Sent(socket, Some(5))], "templates are not told");
+    let reported = until(&mut lab, |all| all.len() >= 2);
+    assert_eq!(reported, [Seen::Sent(socket, None), Seen::Sent(socket, Some(5))], "templates are not told");
     assert_eq!(peer.read_exact(17), b"hello shared lent");
     assert_eq!(lab.driver().sockets().unsent(socket), 0);
     peer.write_all(b"answer");
@@ -241,7 +241,7 @@ fn tells_the_end_after_the_data<L: Lab>(mut lab: L) {
     lab.driver().sockets().close(socket);
 }
 
-fn refused_is_told<L: Lab>(mut lab: L) {
+fn refused_is_reported<L: Lab>(mut lab: L) {
     let to = lab.nobody();
     match lab.driver().sockets().open(&OpenOptions { to: to.into(), from: None, no_delay: false }) {
         Err(error) => assert_eq!(error, SocketError::Refused),
@@ -252,7 +252,7 @@ fn refused_is_told<L: Lab>(mut lab: L) {
     }
 }
 
-fn a_reset_is_told_once<L: Lab>(mut lab: L) {
+fn a_reset_is_reported_once<L: Lab>(mut lab: L) {
     let (socket, mut peer) = connected(&mut lab);
     peer.pause();
     lab.driver().sockets().send(socket, Outgoing::Lent(b"unread".to_vec()));
@@ -341,7 +341,7 @@ fn a_closed_socket_says_nothing<L: Lab>(mut lab: L) {
 }
 
 /// A wait is over when it is due, and does not look again and again until then.
-fn waits_as_long_as_asked<L: Lab>(mut lab: L) {
+fn waits_as_long_as_requested<L: Lab>(mut lab: L) {
     for span in [Nanos(300_000), Nanos::from_millis(3), Nanos::from_millis(90)] {
         let (until, mut waits) = (lab.driver().now() + span, 0);
         while lab.driver().now() < until {
@@ -366,11 +366,11 @@ fn another_thread_wakes_it<L: Lab>(mut lab: L) {
 }
 
 /// With a listener beside its connections a driver may have more to look at than one ring.
-fn every_wake_is_heard<L: Lab>(mut lab: L) {
+fn every_wake_is_received<L: Lab>(mut lab: L) {
     let listen = ListenOptions { on: "127.0.0.1:0".parse().expect("an address"), share_port: false };
     lab.driver().sockets().listen(&listen).expect("a listener");
     let (rounds, waker) = (lab.scale(1_000), lab.driver().waker());
-    let (heard, next) = channel();
+    let (received, next) = channel();
     // The driver goes to sleep while this thread is told to wake it again: now the one is first, and now the other.
     let thread = std::thread::spawn(move || {
         for _ in 0..rounds {
@@ -383,7 +383,7 @@ fn every_wake_is_heard<L: Lab>(mut lab: L) {
         lab.wait(far, |event| {
             assert_eq!(seen(event), Seen::Woken);
             *wakes += 1;
-            heard.send(()).expect("it waits for this");
+            received.send(()).expect("it waits for this");
         });
         *wakes == rounds
     });
@@ -411,16 +411,16 @@ macro_rules! on_each_driver {
 on_each_driver! {
     sends_and_receives
     tells_the_end_after_the_data
-    refused_is_told
-    a_reset_is_told_once
+    refused_is_reported
+    a_reset_is_reported_once
     a_slow_consumer_pushes_back
     large_sends_arrive_in_order
     accepts_many
     a_taken_address_is_refused
     a_closed_socket_says_nothing
-    waits_as_long_as_asked
+    waits_as_long_as_requested
     another_thread_wakes_it
-    every_wake_is_heard
+    every_wake_is_received
     what_was_read_is_acknowledged
     what_came_after_the_close_is_not_acknowledged
     what_a_reset_left_unread_is_acknowledged
@@ -432,7 +432,7 @@ on_each_driver! {
     a_closed_socket_sends_no_more
     questions_do_not_disturb_a_send
     questions_do_not_disturb_the_order
-    what_came_while_asking_is_told_at_once
+    what_came_while_asking_is_reported_at_once
     a_failed_connection_leaves_nothing
     many_ready_sockets_are_more
     much_ready_data_is_more

@@ -33,11 +33,11 @@ fn pattern(count: usize) -> Vec<u8> {
 
 /// Waits until the question has this answer.
 fn until_unacknowledged<L: Lab>(lab: &mut L, socket: Socket, expected: usize) {
-    wait_for(lab, &mut None, |lab, answer| {
+    wait_for(lab, &mut None, |lab, response| {
         let soon = lab.driver().now() + Nanos::from_millis(5);
         lab.wait(soon, |_| {});
-        *answer = lab.driver().sockets().unacknowledged(socket);
-        *answer == Some(expected)
+        *response = lab.driver().sockets().unacknowledged(socket);
+        *response == Some(expected)
     });
 }
 
@@ -141,7 +141,7 @@ pub(super) fn what_a_reset_left_unread_is_acknowledged<L: Lab>(mut lab: L) {
 }
 
 pub(super) fn what_was_refused_is_not_acknowledged<L: Lab>(mut lab: L) {
-    for is_asked in [false, true] {
+    for is_requested in [false, true] {
         for request in requests(&mut lab) {
             let (socket, mut peer) = connected(&mut lab);
             peer.pause();
@@ -152,7 +152,7 @@ pub(super) fn what_was_refused_is_not_acknowledged<L: Lab>(mut lab: L) {
             // The reset is there, and nobody was told of it.
             lab.await_reset();
             lab.driver().sockets().send(socket, request);
-            if is_asked {
+            if is_requested {
                 assert_eq!(lab.driver().sockets().unacknowledged(socket), Some(BYTES));
             }
             let (error, left) = end_of(&mut lab, socket);
@@ -230,13 +230,13 @@ pub(super) fn a_stopped_send_says_what_was_not_taken<L: Lab>(mut lab: L) {
 
 pub(super) fn a_small_send_is_taken_when_it_is_stopped<L: Lab>(mut lab: L) {
     for request in requests(&mut lab) {
-        let is_told = !matches!(request, Outgoing::Template(..));
+        let is_reported = !matches!(request, Outgoing::Template(..));
         let (socket, peer) = connected(&mut lab);
         lab.driver().sockets().send(socket, request);
         let untaken = lab.driver().sockets().stop_sending(socket);
         // Only a simulated kernel leaves a part of it.
-        if untaken == 0 && is_told {
-            until(&mut lab, |all| matches!(all, [Seen::Sent(told, _)] if *told == socket));
+        if untaken == 0 && is_reported {
+            until(&mut lab, |all| matches!(all, [Seen::Sent(reported, _)] if *reported == socket));
         }
         lab.wait(Nanos::ZERO, |_| {});
         assert_eq!(close_and_read(&mut lab, socket, peer), vec![7; BYTES - untaken]);
@@ -261,7 +261,7 @@ pub(super) fn questions_do_not_disturb_a_send<L: Lab>(mut lab: L) {
     lab.driver().sockets().shutdown(socket);
     let read = peer.read_to_end();
     let mut seen = (bytes.len(), 0, false);
-    wait_for(&mut lab, &mut seen, |lab, (last, told, is_over)| {
+    wait_for(&mut lab, &mut seen, |lab, (last, reported, is_over)| {
         let mut left_by_now = |sockets: &mut <L::Driver as Driver>::Sockets| {
             let left = sockets.unacknowledged(socket).expect("it is connected");
             // Our end may not have been sent yet when it was subtracted.
@@ -272,7 +272,7 @@ pub(super) fn questions_do_not_disturb_a_send<L: Lab>(mut lab: L) {
         let soon = lab.driver().now() + Nanos::from_millis(1);
         lab.wait_with(soon, |sockets, event| match event {
             Event::Sent { .. } => {
-                *told += 1;
+                *reported += 1;
                 left_by_now(sockets);
             }
             Event::PeerClosed { .. } => *is_over = true,
@@ -280,8 +280,8 @@ pub(super) fn questions_do_not_disturb_a_send<L: Lab>(mut lab: L) {
         });
         *is_over
     });
-    let (_, told, _) = seen;
-    assert_eq!(told, 2);
+    let (_, reported, _) = seen;
+    assert_eq!(reported, 2);
     assert_eq!(lab.driver().sockets().unacknowledged(socket), Some(0));
     assert!(read.take() == bytes, "not what was sent");
 }
@@ -318,7 +318,7 @@ pub(super) fn questions_do_not_disturb_the_order<L: Lab>(mut lab: L) {
 }
 
 /// The question hears of what came, too. That ends the next wait, which would else last until it is due.
-pub(super) fn what_came_while_asking_is_told_at_once<L: Lab>(mut lab: L) {
+pub(super) fn what_came_while_asking_is_reported_at_once<L: Lab>(mut lab: L) {
     let (socket, mut peer) = connected(&mut lab);
     is_quiet(&mut lab);
     for round in 0..20 {

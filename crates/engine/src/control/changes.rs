@@ -4,13 +4,13 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use driver::Clock;
-use pacing::change::{Change, Course, Timeline, What, followed};
-use pacing::{Lost, Nanos};
+use pacing::change::{Change, ChangeKind, LoadProfile, Timeline, followed};
+use pacing::{Nanos, RevokedSlots};
 
 use super::Refused;
 use super::workers::Workers;
+use crate::barriers::Release;
 use crate::lease::Lease;
-use crate::meetings::Release;
 use crate::times::longest;
 
 /// From the instant of a change to the instant from which on it holds: time for all shards to hear of it. One that hears later
@@ -25,7 +25,7 @@ pub(crate) struct Changes {
     loads: Vec<Changing>,
     folded: Mutex<Folded>,
     /// Those who have to hear of changes are elsewhere, and hear of them within this time.
-    heard_within: Option<Nanos>,
+    received_within: Option<Nanos>,
     /// Until when something may be started.
     lease: Lease,
     /// Those who have parts of it elsewhere, as far as is known.
@@ -53,7 +53,7 @@ pub(super) struct Folded {
     /// Scenario by scenario.
     timelines: Vec<Arc<Timeline>>,
     /// Slots that went to other runs, once some did.
-    lost: Option<Lost>,
+    lost: Option<RevokedSlots>,
 }
 
 impl Folded {
@@ -72,13 +72,13 @@ impl Changes {
         let planned = timelines.clone();
         let loads = fixed.into_iter().map(|fixed| Changing { fixed, round_at: AtomicU64::new(0) }).collect();
         let folded = Folded { planned, measured_from: Nanos::NEVER, all: Vec::new(), timelines, lost: None };
-        let (heard_within, lease, workers) = (None, Lease::default(), Workers::default());
+        let (received_within, lease, workers) = (None, Lease::default(), Workers::default());
         let unheard = AtomicUsize::new(0);
         Self {
             clock,
             loads,
             folded: Mutex::new(folded),
-            heard_within,
+            received_within,
             lease,
             workers,
             unheard,
@@ -107,17 +107,17 @@ impl Changes {
     }
 
     /// All of those who are elsewhere hear within this time; nothing, of a run that is over.
-    pub(crate) fn heard_within(&self) -> Nanos {
-        self.heard_within.unwrap_or_default()
+    pub(crate) fn received_within(&self) -> Nanos {
+        self.received_within.unwrap_or_default()
     }
 
     /// Something is told from elsewhere.
-    pub(crate) fn told_from_afar(&self) {
+    pub(crate) fn reported_from_afar(&self) {
         self.unheard.fetch_add(1, Ordering::Relaxed);
     }
 
     /// It was taken.
-    pub(crate) fn heard_from_afar(&self) {
+    pub(crate) fn received_from_afar(&self) {
         self.unheard.fetch_sub(1, Ordering::Relaxed);
     }
 
@@ -133,13 +133,13 @@ impl Changes {
 
     /// Of a run that others carry out, on other machines.
     #[must_use]
-    pub(crate) fn afar(self, heard_within: Nanos) -> Self {
-        Self { heard_within: Some(heard_within), ..self }
+    pub(crate) fn remote(self, received_within: Nanos) -> Self {
+        Self { received_within: Some(received_within), ..self }
     }
 
     /// Of a part that may start something while a lease lasts, and has given slots away before it began.
     #[must_use]
-    pub(crate) fn of_part(mut self, lease: Lease, lost: Option<Lost>) -> Self {
+    pub(crate) fn of_part(mut self, lease: Lease, lost: Option<RevokedSlots>) -> Self {
         self.lease = lease;
         self.folded().lost = lost;
         self
@@ -151,12 +151,12 @@ impl Changes {
     }
 
     pub(super) fn lead(&self) -> Nanos {
-        self.heard_within.map_or(LEAD, |within| LEAD.max(Nanos(4 * within.0)))
+        self.received_within.map_or(LEAD, |within| LEAD.max(Nanos(4 * within.0)))
     }
 
     /// From the last arrival of users that wait for each other to the instant at which they start.
     pub(crate) fn round_lead(&self) -> Nanos {
-        self.heard_within.unwrap_or(ROUND_LEAD)
+        self.received_within.unwrap_or(ROUND_LEAD)
     }
 
     /// A change that was made elsewhere, in the order of the changes: it holds from its instant on, which may be past.
@@ -180,7 +180,7 @@ impl Changes {
     }
 
     /// Those that went; `None` when all are there.
-    pub(crate) fn lost(&self) -> Option<Lost> {
+    pub(crate) fn lost(&self) -> Option<RevokedSlots> {
         self.folded().lost.clone()
     }
 
@@ -231,12 +231,12 @@ impl Changes {
     pub(super) fn add(
         &self,
         seen: Option<u32>,
-        changes: Vec<(usize, What)>,
+        changes: Vec<(usize, ChangeKind)>,
         now: Nanos,
     ) -> Result<Vec<Change>, Refused> {
         let mut folded = self.folded();
         let (before, effective_at) = (folded.all.len(), folded.instant(now, self.lead()));
-        if now < folded.measured_from && changes.iter().any(|(_, what)| *what == What::End) {
+        if now < folded.measured_from && changes.iter().any(|(_, what)| *what == ChangeKind::End) {
             return Err(Refused::WarmingUp);
         }
         if seen.is_some_and(|seen| seen as usize != before) {
@@ -253,14 +253,14 @@ impl Changes {
         Ok(folded.all[before..].to_vec())
     }
 
-    fn fold(&self, folded: &mut Folded, scenario: usize, what: What, effective_at: Nanos) -> Result<(), Refused> {
+    fn fold(&self, folded: &mut Folded, scenario: usize, what: ChangeKind, effective_at: Nanos) -> Result<(), Refused> {
         let Some(timeline) = folded.timelines.get(scenario) else { return Err(Refused::NoScenario) };
         match (&what, timeline.course()) {
-            (What::Rate(_), Course::Users(..)) => return Err(Refused::NoRate),
-            (What::Users(_), Course::Rate(_)) => return Err(Refused::NoUsers),
-            (What::Users(_), Course::Users(..)) => self.loads[scenario].fixed.map_or(Ok(()), Err)?,
-            (What::Pause, _) if timeline.is_paused() => return Err(Refused::IsPaused),
-            (What::Resume, _) if !timeline.is_paused() => return Err(Refused::NotPaused),
+            (ChangeKind::Rate(_), LoadProfile::Users(..)) => return Err(Refused::NoRate),
+            (ChangeKind::Users(_), LoadProfile::Rate(_)) => return Err(Refused::NoUsers),
+            (ChangeKind::Users(_), LoadProfile::Users(..)) => self.loads[scenario].fixed.map_or(Ok(()), Err)?,
+            (ChangeKind::Pause, _) if timeline.is_paused() => return Err(Refused::IsPaused),
+            (ChangeKind::Resume, _) if !timeline.is_paused() => return Err(Refused::NotPaused),
             _ => {}
         }
         if timeline.end().is_some_and(|end| effective_at >= end) {

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::afar::WorkerResult;
+use crate::remote::WorkerResult;
 
 /// All copies know the same.
 #[derive(Clone, Debug, Default)]

@@ -4,9 +4,9 @@ use driver::Sockets;
 use metrics::HeldCounter;
 use pacing::Nanos;
 use plan::Protocol;
-use wire::line::Line;
+use wire::connection::ProtocolConnection;
 
-use super::world::{Phase, Wake, World};
+use super::world::{HoldRuntime, Phase, Wake};
 
 /// Connections of a shard that wait for their peers to close. The kernel cuts short what is beyond its own bounds
 /// (tcp_max_orphans, tcp_max_tw_buckets).
@@ -17,7 +17,7 @@ const CLOSE_BATCH: u32 = 256;
 const CLOSE_WAIT: Nanos = Nanos::from_millis(5_000);
 /// A peer that has agreed to a close has so long to close first.
 const PART_WAIT: Nanos = Nanos::from_millis(500);
-impl World {
+impl HoldRuntime {
     pub(super) fn is_closing(&self) -> bool {
         self.closing_since.is_some()
     }
@@ -62,7 +62,7 @@ impl World {
                 Phase::Idle => self.close_one(number, now, sockets),
                 // Its answer may still come.
                 Phase::Asks | Phase::Says if grace_is_over => {
-                    self.seen.counts[HeldCounter::ClosedUnheard] += 1;
+                    self.seen.counts[HeldCounter::CloseTimedOut] += 1;
                     self.drop_one(number, now, sockets);
                 }
                 Phase::Asks | Phase::Says => connection.is_ending = true,
@@ -73,7 +73,7 @@ impl World {
         if now >= self.grace_end() && !std::mem::replace(&mut self.grace_is_over, true) {
             for number in 0..self.connections.len() as u32 {
                 if matches!(self.get(number).phase, Phase::Asks | Phase::Says) {
-                    self.seen.counts[HeldCounter::ClosedUnheard] += 1;
+                    self.seen.counts[HeldCounter::CloseTimedOut] += 1;
                     self.drop_one(number, now, sockets);
                 }
             }
@@ -95,7 +95,7 @@ impl World {
         let connection = &mut self.connections[number as usize];
         if connection.phase == Phase::Asks {
             self.seen.counts[HeldCounter::Unanswered] += 1;
-            self.seen.given_up.record(now.since(connection.intended).0);
+            self.seen.incomplete.record(now.since(connection.intended).0);
         }
         self.close_socket(number, sockets);
         let connection = self.get(number);
@@ -183,7 +183,7 @@ impl World {
             if connection.is_opening() {
                 self.abandon(number, sockets);
             } else if connection.is_established() {
-                self.seen.counts[HeldCounter::ClosedUnheard] += 1;
+                self.seen.counts[HeldCounter::CloseTimedOut] += 1;
                 let now = sockets.now();
                 self.drop_one(number, now, sockets);
             } else if connection.is_parting() {

@@ -4,10 +4,10 @@ use driver::{Event, Socket, SocketError, Sockets};
 use metrics::{CLOSE_WITHOUT_CODE, Failure, HeldCounter, ProtocolFault};
 use pacing::Nanos;
 use plan::Protocol;
-use wire::line::{Head, Line, Said};
+use wire::connection::{ConnectionEvent, Head, ProtocolConnection};
 
 use super::job::Job;
-use super::world::{Phase, World};
+use super::world::{HoldRuntime, Phase};
 use crate::faults;
 use crate::talk::Expects;
 
@@ -19,7 +19,7 @@ fn key_of(number: u64, since: Nanos) -> u64 {
     number ^ since.0 << 24
 }
 
-impl World {
+impl HoldRuntime {
     pub(super) fn handle<S: Sockets>(&mut self, sockets: &mut S, event: Event<'_>) {
         match event {
             Event::Received { socket, bytes, at } => {
@@ -87,7 +87,7 @@ impl World {
         let connection = &mut self.connections[number as usize];
         let socket = connection.socket;
         let Some(session) = connection.more.as_mut().and_then(|more| more.tls.as_mut()) else {
-            return self.heard(number, bytes, at, sockets);
+            return self.on_plaintext(number, bytes, at, sockets);
         };
         let (mut plain, mut back) = (std::mem::take(&mut self.plain), Vec::new());
         plain.clear();
@@ -103,7 +103,7 @@ impl World {
             self.begin(number, at, sockets);
         }
         if !plain.is_empty() && self.find(socket) == Some(number) {
-            self.heard(number, &mut plain, at, sockets);
+            self.on_plaintext(number, &mut plain, at, sockets);
         }
         self.plain = plain;
         if self.find(socket) != Some(number) {
@@ -117,7 +117,7 @@ impl World {
     }
 
     /// Bytes that nothing covers any more.
-    fn heard<S: Sockets>(&mut self, number: u32, bytes: &mut [u8], at: Nanos, sockets: &mut S) {
+    fn on_plaintext<S: Sockets>(&mut self, number: u32, bytes: &mut [u8], at: Nanos, sockets: &mut S) {
         match (self.job.protocol, self.get(number).phase) {
             // Only WebSocket has words for an end, and somebody who waits for them.
             (_, Phase::Leaves) => return,
@@ -134,17 +134,17 @@ impl World {
         let (mut from, mut end) = (0, None);
         while end.is_none() {
             let said = line.handle(&mut bytes[from..], &mut scratch, mask, &mut out);
-            let (taken, news) = match said.map(|(taken, said)| (taken, News::of(&said, &job))) {
-                Ok((_, News::NeedMore)) => break,
+            let (taken, news) = match said.map(|(taken, said)| (taken, LineEvent::of(&said, &job))) {
+                Ok((_, LineEvent::NeedMore)) => break,
                 Ok(news) => news,
                 Err(fault) => {
                     let failure = faults::line(fault);
-                    end = Some(if fault.was_told() { End::Told(failure) } else { End::Lost(failure) });
+                    end = Some(if fault.was_reported() { End::Told(failure) } else { End::Lost(failure) });
                     break;
                 }
             };
             from += taken;
-            if matches!(news, News::Ready) {
+            if matches!(news, LineEvent::Ready) {
                 self.connections[number as usize].parked = line.park().unwrap_or_default();
             }
             end = self.take_news(number, news, from == bytes.len(), at, sockets);
@@ -156,7 +156,7 @@ impl World {
         if matches!(end, Some(End::Gone)) {
             return self.give_back(out);
         }
-        if !self.answer_back(number, out, at, sockets) {
+        if !self.response_back(number, out, at, sockets) {
             return;
         }
         let connection = self.get(number);
@@ -174,7 +174,7 @@ impl World {
     }
 
     /// Sends what the protocol itself answers. False when the connection is gone.
-    fn answer_back<S: Sockets>(&mut self, number: u32, out: Vec<u8>, at: Nanos, sockets: &mut S) -> bool {
+    fn response_back<S: Sockets>(&mut self, number: u32, out: Vec<u8>, at: Nanos, sockets: &mut S) -> bool {
         let connection = self.get(number);
         let socket = connection.socket;
         // Who has sent a close says nothing more.
@@ -202,7 +202,7 @@ impl World {
     fn take_news<S: Sockets>(
         &mut self,
         number: u32,
-        news: News,
+        news: LineEvent,
         is_clean: bool,
         at: Nanos,
         sockets: &mut S,
@@ -213,24 +213,24 @@ impl World {
         // What came before a message had left is no answer to it.
         let is_awaited = connection.phase == Phase::Asks && connection.since < at;
         match (news, expects) {
-            (News::Ready, _) => self.established(number, at, sockets),
-            (News::Pong, Expects::Pong) if is_awaited => self.answered(number, true, at, sockets),
-            (News::Message { is_good }, Expects::Message) if is_awaited => {
+            (LineEvent::Ready, _) => self.established(number, at, sockets),
+            (LineEvent::Pong, Expects::Pong) if is_awaited => self.answered(number, true, at, sockets),
+            (LineEvent::Message { is_good }, Expects::Message) if is_awaited => {
                 self.answered(number, is_good, at, sockets);
             }
-            (News::Answer, Expects::Framed(_)) if is_awaited => self.answered(number, true, at, sockets),
-            (News::Message { .. } | News::Answer, _) => self.pushed(number, at),
-            (News::Close(failure), _) => {
+            (LineEvent::Response, Expects::Framed(_)) if is_awaited => self.answered(number, true, at, sockets),
+            (LineEvent::Message { .. } | LineEvent::Response, _) => self.pushed(number, at),
+            (LineEvent::Close(failure), _) => {
                 if connection.phase == Phase::Closes {
                     self.agreed_to_close(number, at);
                 }
                 return Some(End::Told(failure));
             }
-            (News::Head { status, stays }, _) => connection.more().answer = Some((status, stays)),
+            (LineEvent::Head { status, stays }, _) => connection.more().response = Some((status, stays)),
             // More than was asked for: what follows could not be told from an answer.
-            (News::End, _) if !is_clean => return Some(End::Lost(Failure::Protocol(ProtocolFault::Unsolicited))),
-            (News::End, _) => return self.end_answer(number, at, sockets),
-            (News::Pong | News::NeedMore | News::Nothing, _) => {}
+            (LineEvent::End, _) if !is_clean => return Some(End::Lost(Failure::Protocol(ProtocolFault::Unsolicited))),
+            (LineEvent::End, _) => return self.end_response(number, at, sockets),
+            (LineEvent::Pong | LineEvent::NeedMore | LineEvent::Nothing, _) => {}
         }
         None
     }
@@ -248,9 +248,9 @@ impl World {
     }
 
     /// An answer of HTTP is complete.
-    fn end_answer<S: Sockets>(&mut self, number: u32, at: Nanos, sockets: &mut S) -> Option<End> {
+    fn end_response<S: Sockets>(&mut self, number: u32, at: Nanos, sockets: &mut S) -> Option<End> {
         let connection = self.get(number);
-        let (status, stays) = connection.more().answer.take().unwrap_or((0, false));
+        let (status, stays) = connection.more().response.take().unwrap_or((0, false));
         connection.tidy();
         let (socket, is_first) = (connection.socket, connection.phase == Phase::Begins);
         let is_good = self.job.step.accepts_status(status);
@@ -290,7 +290,7 @@ impl World {
 }
 
 /// What a line said, without its bytes.
-enum News {
+enum LineEvent {
     NeedMore,
     Nothing,
     /// Both sides have agreed on how they speak.
@@ -300,7 +300,7 @@ enum News {
         is_good: bool,
     },
     /// Bytes on a plain connection that could be an answer.
-    Answer,
+    Response,
     Close(Failure),
     /// Of HTTP.
     Head {
@@ -310,17 +310,23 @@ enum News {
     End,
 }
 
-impl News {
-    fn of(said: &Said<'_>, job: &Job) -> Self {
+impl LineEvent {
+    fn of(said: &ConnectionEvent<'_>, job: &Job) -> Self {
         match said {
-            Said::NeedMore => Self::NeedMore,
-            Said::Ready => Self::Ready,
-            Said::Pong => Self::Pong,
-            Said::Message { bytes, is_cut, .. } => Self::Message { is_good: !is_cut && job.step.accepts(bytes) },
-            Said::Body { is_last: true, .. } | Said::Unframed(_) => Self::Answer,
-            Said::Close { code, .. } => Self::Close(Failure::WebSocketClose(code.unwrap_or(CLOSE_WITHOUT_CODE))),
-            Said::Head { head: Head::Http1(head), .. } => Self::Head { status: head.status, stays: head.keep_alive },
-            Said::End { .. } => Self::End,
+            ConnectionEvent::NeedMore => Self::NeedMore,
+            ConnectionEvent::Ready => Self::Ready,
+            ConnectionEvent::Pong => Self::Pong,
+            ConnectionEvent::Message { bytes, is_cut, .. } => {
+                Self::Message { is_good: !is_cut && job.step.accepts(bytes) }
+            }
+            ConnectionEvent::Body { is_last: true, .. } | ConnectionEvent::Unframed(_) => Self::Response,
+            ConnectionEvent::Close { code, .. } => {
+                Self::Close(Failure::WebSocketClose(code.unwrap_or(CLOSE_WITHOUT_CODE)))
+            }
+            ConnectionEvent::Head { head: Head::Http1(head), .. } => {
+                Self::Head { status: head.status, stays: head.keep_alive }
+            }
+            ConnectionEvent::End { .. } => Self::End,
             _ => Self::Nothing,
         }
     }

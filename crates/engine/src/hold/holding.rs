@@ -10,15 +10,15 @@ use pacing::{Nanos, Segment};
 use plan::Hold;
 use wire::tls::ClientConfig;
 
-use super::afar::{HoldBegun, HoldEnding, HoldOrder, HoldPart, HoldTeam, HoldTeller};
-use super::desk::{HoldDesk, Setting, Where, sum};
+use super::aggregator::{HoldAggregator, Setting, Where, sum};
 use super::job::Job;
+use super::remote::{HoldBackend, HoldBegun, HoldEnding, HoldOrder, HoldPart, HoldReporter};
 use super::shard::{self, Ends, Report};
-use super::world::World;
+use super::world::HoldRuntime;
 use super::{HoldInterval, HoldOptions, HoldResult, KeptHold, Orders};
 use crate::control::{Control, Workers};
-use crate::crew::{Crew, wait_until};
-use crate::going::Going;
+use crate::run_loop::RunLoop;
+use crate::shard_threads::{ShardThreads, wait_until};
 use crate::subscribers::{Delivery, Subscription};
 use crate::{Places, RunError, StopHandle};
 
@@ -27,7 +27,7 @@ use crate::{Places, RunError, StopHandle};
 /// What memory they take is that of the whole process.
 pub struct Holding {
     options: HoldOptions,
-    going: Going<HoldDesk, Nanos>,
+    going: RunLoop<HoldAggregator, Nanos>,
     orders: Arc<Orders>,
     stop: StopHandle,
     /// Those who hold them elsewhere.
@@ -82,15 +82,15 @@ impl Holding {
     fn start_afar(
         plan: Arc<Hold>,
         options: HoldOptions,
-        team: &dyn HoldTeam,
+        team: &dyn HoldBackend,
         stop: &StopHandle,
     ) -> Result<Self, RunError> {
         let clock = Clock::start();
         let orders = Arc::new(Orders::new(&plan, 0));
-        let (reports, crew) = Crew::afar();
+        let (reports, shard_threads) = ShardThreads::remote();
         let (orders_too, workers) = (orders.clone(), Workers::default());
-        let teller = HoldTeller { reports, orders: orders_too, stop: stop.clone(), workers: workers.clone() };
-        let order = HoldOrder { plan: plan.clone(), clock, stop: stop.clone(), teller };
+        let reporter = HoldReporter { reports, orders: orders_too, stop: stop.clone(), workers: workers.clone() };
+        let order = HoldOrder { plan: plan.clone(), clock, stop: stop.clone(), reporter };
         let HoldBegun { started, parts } = team.begin_to_hold(order)?;
         let cpu_before = host::process_cpu_time();
         let setting = Setting {
@@ -100,9 +100,10 @@ impl Holding {
             stop: stop.clone(),
             orders: orders.clone(),
             before: (0, None),
-            place: Where::Afar,
+            place: Where::Remote,
         };
-        let going = Going::begin(crew, started, HoldDesk::of(setting, parts, Vec::new()), stop.clone());
+        let going =
+            RunLoop::begin(shard_threads, started, HoldAggregator::of(setting, parts, Vec::new()), stop.clone());
         Ok(Self { options, going, orders, stop: stop.clone(), workers, places: (0, 0), cpu_before })
     }
 
@@ -121,7 +122,7 @@ impl Holding {
         let orders = if part.is_some() { Orders::of_part } else { Orders::new };
         let orders = Arc::new(orders(&plan, shards.into()));
         let mut takes = Vec::new();
-        let crew = Crew::start(shards as usize, stop, |place| {
+        let shard_threads = ShardThreads::start(shards as usize, stop, |place| {
             let (take, taken) = channel();
             takes.push(take);
             let (shard, orders, stop) = (place.shard, orders.clone(), stop.clone());
@@ -132,7 +133,7 @@ impl Holding {
             let (job, make, share) = (Arc::new(job), make.clone(), whole.part(shard as u32, shards));
             std::thread::Builder::new().name(format!("hold-{shard}")).spawn(move || match make(clock) {
                 Ok(mut driver) => {
-                    let world = World::new(job, share, driver.sockets());
+                    let world = HoldRuntime::new(job, share, driver.sockets());
                     shard::run(driver, world, &ends, &place.start);
                 }
                 // The run may be gone already; then nobody asks why.
@@ -144,11 +145,13 @@ impl Holding {
         let cpu_before = host::process_cpu_time();
         let started = part.as_ref().map_or_else(|| clock.now(), |part| part.begins.1);
         wait_until(clock, started, stop);
-        let place = part.map_or(Where::Here, |part| Where::Part(part.news));
+        let place = part.map_or(Where::Here, |part| Where::Partition(part.news));
         let (stop_too, orders_too) = (stop.clone(), orders.clone());
-        let desk =
-            HoldDesk::new(Setting { clock, started, plan, stop: stop_too, orders: orders_too, before, place }, takes);
-        let going = Going::begin(crew, started, desk, stop.clone());
+        let aggregator = HoldAggregator::new(
+            Setting { clock, started, plan, stop: stop_too, orders: orders_too, before, place },
+            takes,
+        );
+        let going = RunLoop::begin(shard_threads, started, aggregator, stop.clone());
         let (workers, places) = (Workers::default(), to.counts());
         Ok(Self { options, going, orders, stop: stop.clone(), workers, places, cpu_before })
     }
@@ -172,8 +175,8 @@ impl Holding {
     /// Waits for the next interval, or for more of one that was told before; `None` when it is over. Who does not ask holds up the
     /// telling, and the look at memory that stops the opening before it runs out.
     pub fn wait(&mut self) -> Option<HoldInterval<'_>> {
-        let (ready, desk) = self.going.wait()?;
-        Some(desk.interval(&ready))
+        let (ready, aggregator) = self.going.wait()?;
+        Some(aggregator.interval(&ready))
     }
 
     /// What it came to. Waits for its end; what was not asked for by then is not told.
@@ -181,32 +184,32 @@ impl Holding {
     /// # Errors
     /// As [`Holding::start`].
     pub fn finish(self) -> Result<HoldResult, RunError> {
-        let (desk, threads) = self.going.finish();
-        let mut desk = desk.finish()?;
-        let (when_opened, when_closing) = (sum(&desk.opened), sum(&desk.closing));
-        desk.most_open = desk.most_open.max(when_opened.open).max(when_closing.open);
+        let (aggregator, threads) = self.going.finish();
+        let mut aggregator = aggregator.finish()?;
+        let (when_opened, when_closing) = (sum(&aggregator.opened), sum(&aggregator.closing));
+        aggregator.most_open = aggregator.most_open.max(when_opened.open).max(when_closing.open);
         let tls = self.options.tls.as_ref();
         let own = host::process_cpu_time().since(self.cpu_before);
-        let lacked_certificate = desk.ends.iter().any(|end| end.lacked_certificate);
+        let lacked_certificate = aggregator.ends.iter().any(|end| end.lacked_certificate);
         Ok(HoldResult {
-            wall: desk.shown_to,
-            opened_after: desk.opened_after,
+            wall: aggregator.shown_to,
+            opened_after: aggregator.opened_after,
             when_opened,
             when_closing,
-            closing_after: desk.closing_after,
-            most_open: desk.most_open,
-            memory: desk.memory,
-            stopped_opening: desk.stopped_opening,
-            places: desk.ends.first().map_or(self.places, |end| end.places),
-            threads: threads + desk.ends.iter().map(|end| end.threads).sum::<usize>() + desk.untold(),
-            cpu: desk.ends.iter().map(|end| end.cpu).fold(own, CpuTime::plus),
+            closing_after: aggregator.closing_after,
+            most_open: aggregator.most_open,
+            memory: aggregator.memory,
+            stopped_opening: aggregator.stopped_opening,
+            places: aggregator.ends.first().map_or(self.places, |end| end.places),
+            threads: threads + aggregator.ends.iter().map(|end| end.threads).sum::<usize>() + aggregator.untold(),
+            cpu: aggregator.ends.iter().map(|end| end.cpu).fold(own, CpuTime::plus),
             refused: tls.and_then(ClientConfig::refused),
-            lacked_certificate: lacked_certificate || tls.is_some_and(ClientConfig::was_asked_in_vain),
+            lacked_certificate: lacked_certificate || tls.is_some_and(ClientConfig::was_requested_in_vain),
             was_stopped: self.stop.is_stopped(),
             driver: self.options.driver,
-            lags: desk.lags,
-            total: desk.total,
-            muster: desk.muster,
+            lags: aggregator.lags,
+            total: aggregator.total,
+            workers_summary: aggregator.workers_summary,
         })
     }
 }

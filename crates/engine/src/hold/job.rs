@@ -4,8 +4,11 @@ use std::net::IpAddr;
 
 use driver::Peer;
 use pacing::{Nanos, Segment};
-use plan::{Hold, Keeps, Protocol, Work};
-use wire::line::{ALONE, AnyLine, Ask, Awaited, Http1, Line, Mask, Parked, Tcp, WebSocket, What};
+use plan::{CaptureOptions, Hold, Protocol, Work};
+use wire::connection::{
+    ALONE, AnyConnection, ExchangeStart, Http1, IdleState, Mask, Payload, ProtocolConnection, ResponseKind, Tcp,
+    WebSocket,
+};
 use wire::tls::ClientConfig;
 
 use crate::Places;
@@ -36,7 +39,7 @@ impl Job {
             part: None,
             tls,
             protocol: plan.target.protocol,
-            step: PreparedStep::new(0, &plan.step, &plan.target, Keeps::default()),
+            step: PreparedStep::new(0, &plan.step, &plan.target, CaptureOptions::default()),
             talk: PreparedTalk::new(&plan.step, false),
             work: plan.work,
             connections: plan.connections,
@@ -53,31 +56,31 @@ impl Job {
     }
 
     /// What is spoken on a new connection; `number` makes the key of one of WebSocket.
-    pub(super) fn line(&self, number: u64) -> AnyLine {
+    pub(super) fn line(&self, number: u64) -> AnyConnection {
         match (&self.talk, self.protocol) {
             (Some(talk), Protocol::WebSocket) => {
-                AnyLine::WebSocket(Box::new(WebSocket::new(talk.offer.clone(), PreparedTalk::key(number))))
+                AnyConnection::WebSocket(Box::new(WebSocket::new(talk.offer.clone(), PreparedTalk::key(number))))
             }
-            _ => self.unparked(Parked::default()),
+            _ => self.unparked(IdleState::default()),
         }
     }
 
     /// A line of HTTP on which the request is on its way.
-    pub(super) fn asking(&self) -> AnyLine {
-        let mut line = self.unparked(Parked::default());
-        let ask = Ask { what: What::Template, answer: Awaited::Answer(self.step.kind()) };
+    pub(super) fn asking(&self) -> AnyConnection {
+        let mut line = self.unparked(IdleState::default());
+        let ask = ExchangeStart { what: Payload::Template, response: ResponseKind::Response(self.step.kind()) };
         line.begin(ALONE, ask, Mask::default(), &mut Vec::new());
         line
     }
 
     /// What was spoken on a connection before it was idle.
-    pub(super) fn unparked(&self, parked: Parked) -> AnyLine {
+    pub(super) fn unparked(&self, parked: IdleState) -> AnyConnection {
         match (&self.talk, self.protocol) {
             (Some(talk), Protocol::WebSocket) => {
-                AnyLine::WebSocket(Box::new(WebSocket::unparked(talk.offer.clone(), parked)))
+                AnyConnection::WebSocket(Box::new(WebSocket::unparked(talk.offer.clone(), parked)))
             }
-            (Some(talk), _) => AnyLine::Tcp(Tcp::new(talk.expects.framing().cloned())),
-            (None, _) => AnyLine::Http1(Http1::default()),
+            (Some(talk), _) => AnyConnection::Tcp(Tcp::new(talk.expects.framing().cloned())),
+            (None, _) => AnyConnection::Http1(Http1::default()),
         }
     }
 }

@@ -4,9 +4,9 @@ use driver::{OpenOptions, Sockets};
 use metrics::{Failure, HeldCounter, TlsFault};
 use pacing::Nanos;
 use plan::Work;
-use wire::line::Parked;
+use wire::connection::IdleState;
 
-use super::world::{Connection, Phase, Wake, World};
+use super::world::{Connection, HoldRuntime, Phase, Wake};
 use crate::faults;
 
 /// Connections of a shard that are on their way at one time: fewer than an accept queue takes.
@@ -24,7 +24,7 @@ const FIRST_WAIT: Nanos = Nanos::from_millis(1_000);
 const RETURN_PER_S: u64 = 10_000;
 const HOUR_NS: u128 = 3_600_000_000_000;
 
-impl World {
+impl HoldRuntime {
     /// When the `own`-th of its connections is to be opened.
     fn open_at(&self, own: u32) -> Nanos {
         let Some(rate) = self.job.ramp else { return Nanos::ZERO };
@@ -71,7 +71,7 @@ impl World {
                     owed: 0,
                     phase: Phase::Gone,
                     tries: 0,
-                    parked: Parked::default(),
+                    parked: IdleState::default(),
                     was_tried: false,
                     was_established: false,
                     is_ending: false,
@@ -166,7 +166,7 @@ impl World {
     fn forget_met_deadlines(&mut self) {
         let connections = &self.connections;
         self.open_deadlines.keep_from(connections, Connection::is_opening);
-        self.answer_deadlines.keep_from(connections, |connection| connection.phase == Phase::Asks);
+        self.response_deadlines.keep_from(connections, |connection| connection.phase == Phase::Asks);
         self.close_deadlines.keep_from(connections, Connection::is_parting);
     }
 
@@ -175,7 +175,7 @@ impl World {
         if now < self.spared_until {
             return;
         }
-        let (connect, answer) = (self.job.step.connect_timeout(), self.job.step.timeout());
+        let (connect, response) = (self.job.step.connect_timeout(), self.job.step.timeout());
         while let Some((number, since)) = self.open_deadlines.front() {
             let connection = &self.connections[number as usize];
             let is_over = !connection.is_opening() || connection.since != since;
@@ -192,13 +192,13 @@ impl World {
                 self.lose(number, failure, now, sockets);
             }
         }
-        while let Some((number, since)) = self.answer_deadlines.front() {
+        while let Some((number, since)) = self.response_deadlines.front() {
             let connection = &self.connections[number as usize];
             let is_over = connection.phase != Phase::Asks || connection.since != since;
-            if !is_over && now < since + answer {
+            if !is_over && now < since + response {
                 break;
             }
-            self.answer_deadlines.pop();
+            self.response_deadlines.pop();
             if !is_over {
                 self.lose(number, Failure::Timeout, now, sockets);
             }
@@ -209,7 +209,7 @@ impl World {
     pub(super) fn next_deadline(&self) -> Nanos {
         let at = |front: Option<(u32, Nanos)>, span: Nanos| front.map_or(Nanos::NEVER, |(_, since)| since + span);
         at(self.open_deadlines.front(), self.job.step.connect_timeout())
-            .min(at(self.answer_deadlines.front(), self.job.step.timeout()))
+            .min(at(self.response_deadlines.front(), self.job.step.timeout()))
             .min(self.next_close_deadline())
             .max(self.spared_until)
     }

@@ -9,11 +9,11 @@ use pacing::Nanos;
 
 use super::Orders;
 use super::parts::{HoldEnd, PartMemory};
-use super::world::World;
+use super::world::HoldRuntime;
 use crate::RunError;
-use crate::afar::Muster;
-use crate::control::{StopHandle, Wish};
-use crate::crew;
+use crate::control::{StopHandle, StopLevel};
+use crate::remote::WorkersSummary;
+use crate::shard_threads;
 
 /// A shard looks so often how late its loop is.
 const LAG_EVERY: Nanos = Nanos::from_millis(50);
@@ -51,10 +51,10 @@ pub(super) enum Report {
     /// Nobody waits for such a part.
     Lost { shard: usize },
     /// All of them are over.
-    Muster(Box<Muster>),
+    Workers(Box<WorkersSummary>),
 }
 
-impl crew::Report for Report {
+impl shard_threads::Report for Report {
     fn readiness(self) -> Option<Result<Waker, RunError>> {
         match self {
             Self::Ready { waker } => Some(Ok(waker)),
@@ -75,14 +75,14 @@ pub(super) struct Ends {
 }
 
 /// Runs a shard to its end. The run may be gone: then nobody wants the figures, and the shard ends.
-pub(super) fn run<D: Driver>(mut driver: D, mut world: World, ends: &Ends, begins: &Receiver<Nanos>) {
+pub(super) fn run<D: Driver>(mut driver: D, mut world: HoldRuntime, ends: &Ends, begins: &Receiver<Nanos>) {
     if ends.reports.send(Report::Ready { waker: driver.waker() }).is_err() {
         return;
     }
     let Ok(started) = begins.recv() else { return };
     world.start_at(started);
-    let (interval, wishes) = (world.interval(), ends.stop.wish_of());
-    let (mut reached, mut told) = (0, 0);
+    let (interval, wishes) = (world.interval(), ends.stop.stop_level_of());
+    let (mut reached, mut reported) = (0, 0);
     let (mut next_at, mut lag_at) = (started + interval, started + LAG_EVERY);
     let mut on_their_way = 0;
     let (mut has_opened, mut cpu_ns) = (false, host::thread_cpu_ns());
@@ -105,11 +105,11 @@ pub(super) fn run<D: Driver>(mut driver: D, mut world: World, ends: &Ends, begin
         if ends.orders.stops_opening() {
             world.stop_opening();
         }
-        let (wish, end_at) = (wishes.get(), ends.orders.end_at());
-        if !world.is_closing() && (now >= end_at || wish >= Wish::STOP) {
-            let told = ends.reports.send(Report::Closing { now: world.now(), since: now.since(started) });
+        let (stop_level, end_at) = (wishes.get(), ends.orders.end_at());
+        if !world.is_closing() && (now >= end_at || stop_level >= StopLevel::STOP) {
+            let reported = ends.reports.send(Report::Closing { now: world.now(), since: now.since(started) });
             world.begin_closing(now, end_at, driver.sockets());
-            if told.is_err() {
+            if reported.is_err() {
                 break;
             }
         }
@@ -117,7 +117,7 @@ pub(super) fn run<D: Driver>(mut driver: D, mut world: World, ends: &Ends, begin
             drop(ends.reports.send(Report::Broken(error.into())));
             return;
         }
-        if world.is_over() || wish >= Wish::ABORT {
+        if world.is_over() || stop_level >= StopLevel::ABORT {
             break;
         }
         if !has_opened && !world.is_closing() && world.has_tried_all(now) {
@@ -138,11 +138,11 @@ pub(super) fn run<D: Driver>(mut driver: D, mut world: World, ends: &Ends, begin
             reached += 1;
         }
         on_their_way -= ends.taken.try_iter().count();
-        if reached > told && on_their_way < REPORTS_MAX {
+        if reached > reported && on_their_way < REPORTS_MAX {
             let standing = world.now();
             let mut seen = std::mem::take(&mut world.seen);
             complete(&mut seen, standing);
-            (told, on_their_way) = (reached, on_their_way + 1);
+            (reported, on_their_way) = (reached, on_their_way + 1);
             if ends.reports.send(Report::Interval { shard: ends.shard, reached, seen }).is_err() {
                 break;
             }
@@ -163,7 +163,7 @@ pub(super) fn run<D: Driver>(mut driver: D, mut world: World, ends: &Ends, begin
 
 /// Does what is due, after reading what is there: a stall of ours must not make a timeout of an answer that came in
 /// time.
-pub(super) fn turn<D: Driver>(driver: &mut D, world: &mut World, now: Nanos) -> Result<(), std::io::Error> {
+pub(super) fn turn<D: Driver>(driver: &mut D, world: &mut HoldRuntime, now: Nanos) -> Result<(), std::io::Error> {
     world.wake_at(now);
     let (mut reads, mut quiet) = (0, 0);
     while reads < READS_MAX && quiet < QUIET_READS && world.is_deadline_due(now) {

@@ -13,7 +13,7 @@ use target::SteppedServer;
 use super::Orders;
 use super::job::Job;
 use super::shard::{Ends, REPORTS_MAX, Report, run, turn};
-use super::world::{Phase, World};
+use super::world::{HoldRuntime, Phase};
 use crate::Places;
 
 mod peers;
@@ -59,7 +59,7 @@ fn flags_of(random: &mut Random) -> (HoldFlags, u64) {
 }
 
 /// Gauges are what the connections are.
-fn audit(world: &World) {
+fn audit(world: &HoldRuntime) {
     let of = |phases: &[Phase]| world.connections.iter().filter(|one| phases.contains(&one.phase)).count() as u32;
     assert_eq!(world.opening, of(&[Phase::Connects, Phase::Shakes, Phase::Begins]), "opening");
     assert_eq!(world.open, of(&[Phase::Idle, Phase::Asks, Phase::Says]), "open");
@@ -69,7 +69,7 @@ fn audit(world: &World) {
     let opening = u64::from(world.opening);
     let tried = counts.established() + counts.failed_in_all() + counts.abandoned() + opening;
     assert_eq!(counts.tried(), tried, "each try has one end");
-    let ended = counts.lost_in_all() + counts.closed() + counts.closed_unheard() + u64::from(world.open);
+    let ended = counts.lost_in_all() + counts.closed() + counts.close_timed_out() + u64::from(world.open);
     let closes = u64::from(of(&[Phase::Closes]));
     assert_eq!(counts.established(), ended + closes, "each connection has one end");
 }
@@ -115,7 +115,7 @@ fn carry_out(scene: &Scene) -> Story {
     let mut driver: SimDriver = network.add_host();
     let host = driver.host();
     let job = Arc::new(Job::new(&plan, Places::only(address), None));
-    let mut world = World::new(job, Segment::share(0, 1), driver.sockets());
+    let mut world = HoldRuntime::new(job, Segment::share(0, 1), driver.sockets());
     let started = driver.now();
     world.start_at(started);
     let end_at = started + scene.end_after;
@@ -175,7 +175,7 @@ fn each_connection_ends_once_whatever_happens() {
             about()
         );
         assert_eq!(story.seen.response.count(), counts.answered(), "{}", about());
-        assert_eq!(story.seen.given_up.count(), counts.unanswered() + counts.unsent(), "{}", about());
+        assert_eq!(story.seen.incomplete.count(), counts.unanswered() + counts.unsent(), "{}", about());
         assert_eq!(counts.due(), counts.sent() + counts.unsent(), "{}", about());
         assert_eq!(story.seen.connect.count(), counts.established(), "{}", about());
         assert!(story.flags.reconnect || counts.retries() == 0, "{}", about());
@@ -203,7 +203,7 @@ fn in_a_calm_world_all_goes_well() {
         // Without a grace some may be in flight at the end.
         let has_grace = story.flags.common.grace.as_deref() != Some("0s");
         assert!(!has_grace || counts.unanswered() == 0, "{}", about());
-        assert_eq!(counts.closed() + counts.closed_unheard(), counts.established(), "{}", about());
+        assert_eq!(counts.closed() + counts.close_timed_out(), counts.established(), "{}", about());
         let is_slow = story.flags.common.ramp.as_deref() == Some("40");
         assert!(is_slow || counts.tried() == story.count, "{}", about());
     }
@@ -317,7 +317,7 @@ impl Driver for Alone {
 
 /// Nobody takes what a shard tells: its intervals do not pile up, and nothing of them is lost.
 #[test]
-fn a_run_that_does_not_listen_is_told_little() {
+fn a_run_that_does_not_listen_is_reported_little() {
     let flags =
         Flags { url: Some("ws://10.0.0.1:1/".to_owned()), connections: Some("3".to_owned()), ..Flags::default() };
     let hold = HoldFlags { common: flags, reconnect: true, hold: Some("30s".to_owned()), ..HoldFlags::default() };
@@ -326,8 +326,8 @@ fn a_run_that_does_not_listen_is_told_little() {
     let job = Arc::new(Job::new(&plan, Places::only("10.0.0.1:1".parse().expect("an address")), None));
     let network = Network::new(1, Faults::none());
     let mut driver = Alone { driver: network.add_host(), network: network.clone() };
-    let world = World::new(job, Segment::share(0, 1), driver.sockets());
-    let ((reports, told), (start, begins), (_take, taken)) =
+    let world = HoldRuntime::new(job, Segment::share(0, 1), driver.sockets());
+    let ((reports, reported), (start, begins), (_take, taken)) =
         (std::sync::mpsc::channel(), std::sync::mpsc::channel(), std::sync::mpsc::channel());
     let orders = Arc::new(Orders::new(&plan, 1));
     start.send(driver.now()).expect("it listens");
@@ -335,7 +335,7 @@ fn a_run_that_does_not_listen_is_told_little() {
     run(driver, world, &ends, &begins);
     drop(ends);
     let (mut intervals, mut tried, mut failed) = (0, 0, 0);
-    for report in told {
+    for report in reported {
         let (is_interval, seen) = match report {
             Report::Interval { seen, .. } => (true, seen),
             Report::Over { seen, .. } => (false, seen),

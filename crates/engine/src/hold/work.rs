@@ -5,7 +5,7 @@ use metrics::HeldCounter;
 use pacing::Nanos;
 use plan::Work;
 
-use super::world::{Phase, Wake, World};
+use super::world::{HoldRuntime, Phase, Wake};
 use crate::talk::Expects;
 
 /// A message that is taken up later than this was late by our own doing; a scheduler's hiccups are below.
@@ -13,7 +13,7 @@ const LATENESS_MAX: Nanos = Nanos::from_millis(10);
 /// Messages that leave between two looks at the sockets.
 const SPEAK_BATCH: u64 = 256;
 
-impl World {
+impl HoldRuntime {
     /// When the `turn`-th message of this shard is due: each connection has its turn once in the time, and the turns are spread evenly.
     fn turn_at(&self, turn: u64) -> Nanos {
         let Work::Every(every) = self.job.work else { return Nanos::NEVER };
@@ -60,7 +60,7 @@ impl World {
     pub(super) fn give_up_owed(&mut self, number: u32, now: Nanos) {
         while let Some(intended) = self.next_owed(number) {
             self.seen.counts[HeldCounter::Unsent] += 1;
-            self.seen.given_up.record(now.since(intended).0);
+            self.seen.incomplete.record(now.since(intended).0);
         }
     }
 
@@ -114,7 +114,7 @@ impl World {
         (connection.since, connection.intended) = (now, intended);
         self.seen.counts[HeldCounter::Sent] += 1;
         if is_awaited {
-            self.answer_deadlines.push(number, now);
+            self.response_deadlines.push(number, now);
         }
         if is_sealed {
             let mut copy = self.buffer();
@@ -122,7 +122,7 @@ impl World {
             self.send_own(number, copy, sockets);
             return;
         }
-        self.seen.counts[HeldCounter::BytesHanded] += bytes.len() as u64;
+        self.seen.counts[HeldCounter::BytesQueued] += bytes.len() as u64;
         let template = frame.map_or(self.request, |(_, number)| self.templates.get(number?).copied());
         match template {
             Some(template) if is_awaited => sockets.send(socket, Outgoing::Template(template, 0..bytes.len())),

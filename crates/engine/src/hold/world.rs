@@ -6,7 +6,7 @@ use std::sync::Arc;
 use driver::{Outgoing, Socket, Sockets, Template};
 use metrics::{Failure, Held, HeldCounter, HeldNow};
 use pacing::{Nanos, Random, Segment};
-use wire::line::{AnyLine, Mask, Parked, Scratch};
+use wire::connection::{AnyConnection, IdleState, Mask, Scratch};
 use wire::tls;
 
 use super::job::Job;
@@ -66,7 +66,7 @@ pub(super) struct Connection {
     /// Tries that failed since it was established the last time.
     pub(super) tries: u8,
     /// What is known of its line while nothing has come.
-    pub(super) parked: Parked,
+    pub(super) parked: IdleState,
     /// It was tried before.
     pub(super) was_tried: bool,
     /// It was there once.
@@ -80,9 +80,9 @@ pub(super) struct Connection {
 pub(super) struct More {
     pub(super) tls: Option<tls::Session>,
     /// What is spoken, when more is to be known of it than [`Connection::parked`].
-    pub(super) line: Option<AnyLine>,
+    pub(super) line: Option<AnyConnection>,
     /// The status of an answer of HTTP, and whether its connection stays.
-    pub(super) answer: Option<(u16, bool)>,
+    pub(super) response: Option<(u16, bool)>,
 }
 
 impl More {
@@ -159,7 +159,7 @@ impl Deadlines {
 }
 
 /// See the module.
-pub(super) struct World {
+pub(super) struct HoldRuntime {
     pub(super) job: Arc<Job>,
     pub(super) segment: Segment,
     /// Its own connections.
@@ -184,7 +184,7 @@ pub(super) struct World {
     pub(super) last_first: Nanos,
     pub(super) timers: Timers<Wake>,
     pub(super) open_deadlines: Deadlines,
-    pub(super) answer_deadlines: Deadlines,
+    pub(super) response_deadlines: Deadlines,
     pub(super) close_deadlines: Deadlines,
     /// Deadlines are not looked at before.
     pub(super) spared_until: Nanos,
@@ -209,7 +209,7 @@ pub(super) struct World {
     pub(super) seen: Box<Held>,
 }
 
-impl World {
+impl HoldRuntime {
     pub(super) fn new<S: Sockets>(job: Arc<Job>, segment: Segment, sockets: &mut S) -> Self {
         let count = segment.count_of_first(job.connections) as u32;
         let templates = job.talk.iter().flat_map(PreparedTalk::all_frames).map(|frame| sockets.register(frame.clone()));
@@ -237,7 +237,7 @@ impl World {
             last_first: Nanos::ZERO,
             timers: Timers::default(),
             open_deadlines: Deadlines::default(),
-            answer_deadlines: Deadlines::default(),
+            response_deadlines: Deadlines::default(),
             close_deadlines: Deadlines::default(),
             spared_until: Nanos::ZERO,
             awake_at: Nanos::NEVER,
@@ -377,7 +377,7 @@ impl World {
     }
 
     pub(super) fn send_raw<S: Sockets>(&mut self, socket: Socket, bytes: Vec<u8>, sockets: &mut S) {
-        self.seen.counts[HeldCounter::BytesHanded] += bytes.len() as u64;
+        self.seen.counts[HeldCounter::BytesQueued] += bytes.len() as u64;
         sockets.send(socket, Outgoing::Lent(bytes));
     }
 
@@ -398,7 +398,7 @@ impl World {
     /// The kernel never took so many bytes; the message that was on its way did not leave as a whole then.
     pub(super) fn take_back(&mut self, number: u32, untaken: usize) {
         let is_cut = untaken > 0 && matches!(self.get(number).phase, Phase::Asks | Phase::Says);
-        self.seen.counts[HeldCounter::BytesUntaken] += untaken as u64;
+        self.seen.counts[HeldCounter::BytesUnsent] += untaken as u64;
         self.seen.counts[HeldCounter::MessagesUntaken] += u64::from(is_cut);
     }
 
@@ -409,7 +409,7 @@ impl World {
         self.seen.counts.lost[failure.index()] += 1;
         if connection.phase == Phase::Asks {
             self.seen.counts[HeldCounter::Unanswered] += 1;
-            self.seen.given_up.record(now.since(connection.intended).0);
+            self.seen.incomplete.record(now.since(connection.intended).0);
         }
     }
 
@@ -443,7 +443,7 @@ impl World {
             Phase::Connects | Phase::Shakes | Phase::Begins | Phase::Idle | Phase::Asks | Phase::Says => {}
             Phase::Closes => {
                 self.closing -= 1;
-                self.seen.counts[if is_agreed { HeldCounter::Closed } else { HeldCounter::ClosedUnheard }] += 1;
+                self.seen.counts[if is_agreed { HeldCounter::Closed } else { HeldCounter::CloseTimedOut }] += 1;
                 if is_agreed {
                     self.agreed += 1;
                 } else {

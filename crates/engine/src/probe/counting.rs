@@ -2,7 +2,7 @@
 
 use pacing::Nanos;
 
-use crate::halving::{self, Answer, Responses, Seen, Steady};
+use crate::halving::{self, PartSample, ProbeFinding, Responses, Steady};
 use crate::slices::Slice;
 
 /// The first look, in stretches, and how much longer each next one takes.
@@ -32,7 +32,7 @@ pub(super) struct Counting {
     /// Stretches that are counted at most, and those that pass at most before.
     most: usize,
     wait: usize,
-    seen: Option<Seen>,
+    seen: Option<PartSample>,
 }
 
 impl Counting {
@@ -72,7 +72,7 @@ impl Counting {
     }
 
     /// What they say so far.
-    pub(super) fn seen(&self) -> Option<Seen> {
+    pub(super) fn seen(&self) -> Option<PartSample> {
         self.seen
     }
 
@@ -89,8 +89,8 @@ impl Counting {
         let Some(before) = self.before else { return true };
         let seen = self.slices.len();
         let Some(began) = self.began else {
-            let answers: u64 = self.slices.iter().map(|slice| slice.ended).sum();
-            let is_warm = answers >= self.users && seen as f64 * self.width.as_secs_f64() >= self.responses.mean_s;
+            let responses: u64 = self.slices.iter().map(|slice| slice.ended).sum();
+            let is_warm = responses >= self.users && seen as f64 * self.width.as_secs_f64() >= self.responses.mean_s;
             self.began = is_warm.then_some(seen);
             return !is_warm && seen > self.wait;
         };
@@ -102,10 +102,12 @@ impl Counting {
         let next = (self.next_look as f64 * LOOK_FACTOR) as usize;
         self.next_look = next.next_multiple_of(FIRST_LOOK);
         let kept = self.users as f64 / self.of.max(1) as f64;
-        let last = self.seen.take().map(|seen| seen.answer);
+        let last = self.seen.take().map(|seen| seen.response);
         self.seen = halving::compare(&before, kept, self.responses, counted, self.width);
-        let is_sure = |seen: Seen| matches!(seen.answer, Answer::AtLimit | Answer::Below | Answer::Refuses);
+        let is_sure = |seen: PartSample| {
+            matches!(seen.response, ProbeFinding::AtLimit | ProbeFinding::Below | ProbeFinding::Refuses)
+        };
         // A wave of other work may look like an answer for a moment, so that two looks have to say the same.
-        is_over || self.seen.is_some_and(|seen| is_sure(seen) && last == Some(seen.answer))
+        is_over || self.seen.is_some_and(|seen| is_sure(seen) && last == Some(seen.response))
     }
 }

@@ -12,7 +12,7 @@ use pacing::Nanos;
 
 use super::counting::Counting;
 use super::{Probe, SLICE};
-use crate::halving::{Answer, Responses, Steady};
+use crate::halving::{ProbeFinding, Responses, Steady};
 use crate::slices::{Slice, Slices};
 use crate::verdict::Limit;
 use cases::Case;
@@ -285,20 +285,20 @@ fn one_look_is_not_enough() {
             counting.add(*index, &slice(count_of(*index as u64)));
             counting.look()
         });
-        (end.expect("it ends"), counting.seen().expect("enough").answer)
+        (end.expect("it ends"), counting.seen().expect("enough").response)
     };
     // By the first stretch or two each user has had an answer; then looks are after 10 and 20 of them.
-    assert_eq!(looks(|index| 9 + index * 7 % 3), (20, Answer::AtLimit));
-    assert_eq!(looks(|index| 4 + index * 7 % 3), (21, Answer::Below));
+    assert_eq!(looks(|index| 9 + index * 7 % 3), (20, ProbeFinding::AtLimit));
+    assert_eq!(looks(|index| 4 + index * 7 % 3), (21, ProbeFinding::Below));
     // Few answers at first, and the whole rate later: the first look is not believed.
-    let (end, answer) = looks(|index| if index <= 10 { 5 } else { 10 });
-    assert!(end > 20 && answer == Answer::AtLimit, "{end}, {answer:?}");
+    let (end, response) = looks(|index| if index <= 10 { 5 } else { 10 });
+    assert!(end > 20 && response == ProbeFinding::AtLimit, "{end}, {response:?}");
     // Nothing is said of what stays in the middle, after 2 s and the first stretch.
-    assert_eq!(looks(|index| 6 + index * 7 % 4), (200, Answer::Unsure));
+    assert_eq!(looks(|index| 6 + index * 7 % 4), (200, ProbeFinding::Unsure));
 }
 
 #[test]
-fn users_without_answers_are_not_waited_for_longer() {
+fn users_without_responses_are_not_waited_for_longer() {
     let steady = Slices { width: SLICE, each: vec![Slice { ended: 9, succeeded: 9, ..Slice::default() }; 500] };
     let responses = Responses { mean_s: 0.1, spread: 0.1 };
     let before = Steady::before_the_end(&steady, responses.mean_s);

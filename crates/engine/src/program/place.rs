@@ -8,7 +8,7 @@ use plan::Value;
 
 /// Where a user is, beyond the counter.
 #[derive(Debug, Default)]
-pub(crate) struct Place {
+pub(crate) struct Position {
     pub(super) frames: Vec<Frame>,
     /// Targets with which it has a conversation that is not over, the innermost last.
     pub(crate) talks: Vec<OpenTalk>,
@@ -44,7 +44,7 @@ pub(crate) struct OpenTalk {
 }
 
 /// Which exchange of a [`Fork`] it is, counted from 1; 0 is one that is under way alone.
-pub(crate) type Part = u32;
+pub(crate) type ForkPart = u32;
 
 /// Exchanges of one user that are under way at a time.
 #[derive(Debug)]
@@ -53,11 +53,11 @@ pub(crate) struct Fork {
     /// The next that begins.
     pub(crate) next: usize,
     /// The one that began last.
-    pub(crate) began: Part,
+    pub(crate) began: ForkPart,
     /// The draw of the program that the draws of all of them come from.
     pub(crate) draw: u32,
     /// What their answers have given so far: of which of them, the variable, and its value.
-    pub(crate) taken: Vec<(Part, u32, Value)>,
+    pub(crate) taken: Vec<(ForkPart, u32, Value)>,
     pub(crate) under_way: u16,
     /// The worst that was seen of them.
     pub(crate) has_failed: bool,
@@ -80,7 +80,7 @@ pub(super) enum Frame {
     Parts(Vec<u32>, u32),
 }
 
-impl Place {
+impl Position {
     /// An iteration begins.
     pub(crate) fn begin(&mut self, iteration: u64) {
         self.frames.clear();
@@ -111,15 +111,15 @@ impl Place {
     }
 
     /// The last round of a meeting that it took part in; 0 for none.
-    pub(crate) fn last_met(&self, meeting: u32) -> u64 {
-        self.met.iter().find(|(number, _)| *number == meeting).map_or(0, |(_, round)| *round)
+    pub(crate) fn last_met(&self, barrier: u32) -> u64 {
+        self.met.iter().find(|(number, _)| *number == barrier).map_or(0, |(_, round)| *round)
     }
 
     /// It takes part in a round of a meeting.
-    pub(crate) fn meet(&mut self, meeting: u32, round: u64) {
-        match self.met.iter_mut().find(|(number, _)| *number == meeting) {
+    pub(crate) fn meet(&mut self, barrier: u32, round: u64) {
+        match self.met.iter_mut().find(|(number, _)| *number == barrier) {
             Some((_, last)) => *last = round,
-            None => self.met.push((meeting, round)),
+            None => self.met.push((barrier, round)),
         }
     }
 
@@ -134,7 +134,7 @@ impl Place {
 
 impl Fork {
     /// What was taken, in the order of the steps, whichever ended first.
-    pub(crate) fn taken_in_order(mut self) -> Vec<(Part, u32, Value)> {
+    pub(crate) fn taken_in_order(mut self) -> Vec<(ForkPart, u32, Value)> {
         self.taken.sort_by_key(|(part, ..)| *part);
         self.taken
     }
@@ -148,7 +148,7 @@ impl OpenTransaction {
     }
 }
 
-impl Place {
+impl Position {
     /// Where the next part of a shuffle begins, or what follows it.
     pub(super) fn following(&mut self) -> u32 {
         let Some(Frame::Parts(parts, end)) = self.frames.last_mut() else { unreachable!("parts lie in a shuffle") };

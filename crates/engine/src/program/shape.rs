@@ -6,7 +6,7 @@ pub(super) fn asks_first(nodes: &[Node]) -> bool {
     let Some(first) = nodes.first() else { return false };
     match first {
         Node::Ask { .. } => true,
-        Node::Think(_) | Node::Parallel { .. } | Node::Meet(_) | Node::If { .. } => false,
+        Node::Think(_) | Node::Parallel { .. } | Node::Barrier(_) | Node::If { .. } => false,
         Node::Loop { is_until, nodes, .. } => *is_until && asks_first(nodes),
         Node::Talk { nodes, .. } => asks_first(nodes),
         Node::Transaction { nodes, .. } => asks_first(nodes),
@@ -25,7 +25,7 @@ pub(super) fn first_step(nodes: &[Node]) -> Option<u32> {
     nodes.iter().find_map(|node| match node {
         Node::Ask { step, .. } => Some(*step as u32),
         Node::Parallel { steps, .. } => steps.first().map(|step| *step as u32),
-        Node::Think(_) | Node::Meet(_) => None,
+        Node::Think(_) | Node::Barrier(_) => None,
         Node::If { then, otherwise, .. } => first_step(then).or_else(|| first_step(otherwise)),
         Node::Transaction { nodes, .. }
         | Node::Repeat { nodes, .. }

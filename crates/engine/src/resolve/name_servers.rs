@@ -8,7 +8,7 @@ use hickory_resolver::TokioResolver;
 use super::ResolveError;
 
 /// Each of two tries waits so long.
-const ANSWER_TIME_MAX: Duration = Duration::from_secs(3);
+const RESPONSE_TIME_MAX: Duration = Duration::from_secs(3);
 
 pub(super) fn look_up(host: &str) -> Result<Vec<IpAddr>, ResolveError> {
     let failed = |reason: String| ResolveError::Lookup { host: host.to_owned(), reason };
@@ -23,7 +23,7 @@ pub(super) fn look_up(host: &str) -> Result<Vec<IpAddr>, ResolveError> {
             Err(error) => return without_files(host).ok_or_else(|| failed(error.to_string())),
         };
         let options = builder.options_mut();
-        options.timeout = ANSWER_TIME_MAX;
+        options.timeout = RESPONSE_TIME_MAX;
         options.attempts = 2;
         let resolver = builder.build().map_err(|error| failed(error.to_string()))?;
         match resolver.lookup_ip(host).await {

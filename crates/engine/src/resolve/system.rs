@@ -12,14 +12,14 @@ const LOOKUP_TIME_MAX: Duration = Duration::from_secs(12);
 /// Asks the system's resolver, on a thread of its own: nothing else ends a lookup that hangs.
 pub(super) fn look_up(host: &str) -> Result<Vec<IpAddr>, ResolveError> {
     let failed = |reason: String| ResolveError::Lookup { host: host.to_owned(), reason };
-    let (told, hear) = mpsc::sync_channel(1);
+    let (reported, hear) = mpsc::sync_channel(1);
     let name = host.to_owned();
-    let asked = std::thread::Builder::new().name("resolver".to_owned()).spawn(move || {
+    let requested = std::thread::Builder::new().name("resolver".to_owned()).spawn(move || {
         let found = (name.as_str(), 0).to_socket_addrs();
         // Nobody listens after the time is up.
-        told.send(found.map(|addresses| addresses.map(|address| address.ip()).collect::<Vec<_>>())).ok();
+        reported.send(found.map(|addresses| addresses.map(|address| address.ip()).collect::<Vec<_>>())).ok();
     });
-    asked.map_err(|error| failed(error.to_string()))?;
+    requested.map_err(|error| failed(error.to_string()))?;
     match hear.recv_timeout(LOOKUP_TIME_MAX) {
         Ok(Ok(addresses)) => Ok(addresses),
         Ok(Err(error)) if is_nobody_to_ask(&error) => Err(failed(error.to_string())),
@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_nobody_knows_is_told_from_nobody_to_ask() {
+    fn a_name_that_nobody_knows_is_reported_from_nobody_to_ask() {
         let of = |words: &str| Error::other(format!("failed to lookup address information: {words}"));
         for words in ["Temporary failure in name resolution", "Try again", "Non-recoverable failure in name resolution"]
         {

@@ -1,7 +1,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use plan::{Draft, Flags, HoldFlags, Reach, Tool, ToolRun};
+use plan::{Draft, Flags, HoldFlags, TargetPolicy, Tool, ToolRun};
 
 use super::*;
 
@@ -91,10 +91,13 @@ fn nobody_is_loaded_by_mistake() {
             of_flags(&Flags { connect_to: list("::site.example:80"), ..flags("http://127.0.0.1/") }),
         ),
         ("--connect-to", of_flags(&Flags { connect_to: list("::93.184.216.34:80"), ..flags("http://127.0.0.1/") })),
-        ("--to", of_flags(&Flags { to: some("127.0.0.1:80,93.184.216.34:80"), ..flags("http://127.0.0.1/") })),
+        (
+            "--connect-addresses",
+            of_flags(&Flags { to: some("127.0.0.1:80,93.184.216.34:80"), ..flags("http://127.0.0.1/") }),
+        ),
         ("TLS", of_flags(&flags("https://site.example/"))),
         ("WebSocket", of_flags(&flags("wss://site.example/"))),
-        ("TCP", of_flags(&Flags { data: some("x"), no_answer: true, ..flags("tcp://site.example:9") })),
+        ("TCP", of_flags(&Flags { data: some("x"), no_response: true, ..flags("tcp://site.example:9") })),
         ("HTTP/2", of_flags(&Flags { http2: true, ..flags("http://site.example/") })),
         ("a high rate", of_flags(&Flags { rate: some("101"), ..slow.clone() })),
         ("many connections", of_flags(&Flags { connections: some("51"), ..slow.clone() })),
@@ -173,7 +176,7 @@ fn who_is_near_or_was_named_is_loaded() {
         for one in strangers {
             assert!(one.host == one.address.to_string() && one.is_given, "{one:?}");
             assert!(
-                refused.as_ref().is_err_and(|error| error.to_string().contains(&format!("--i-may-load {}", one.host)))
+                refused.as_ref().is_err_and(|error| error.to_string().contains(&format!("--allow-host {}", one.host)))
             );
         }
     }
@@ -186,12 +189,12 @@ fn who_is_near_or_was_named_is_loaded() {
     for near in ["127.0.0.1", "10.0.0.1", "::1", "fd00::1", "169.254.0.9"] {
         assert!(Net::new(&[near]).resolve(&of_flags(&flags("http://site.example/"))).is_ok(), "{near}");
     }
-    assert!(Net::new(&[FAR]).resolve(&of_tool("wrk -t1 -c1 --i-may-load site.example http://site.example/")).is_ok());
+    assert!(Net::new(&[FAR]).resolve(&of_tool("wrk -t1 -c1 --allow-host site.example http://site.example/")).is_ok());
     let debug = flags("http://site.example/").plan().expect("a plan").for_debug();
     assert!(Net::new(&[FAR]).resolve(debug.scenarios[0].target()).is_ok());
     // A socket of this machine is this machine.
     let socket = of_flags(&Flags { unix_socket: some("/run/x"), ..flags("http://site.example/") });
     assert!(Net::new(&[FAR]).resolve(&socket).is_ok());
     let consented: Arc<[String]> = ["site.example".to_owned()].into();
-    assert_eq!(of_flags(&named("site.example")).reach, Reach::Near(consented));
+    assert_eq!(of_flags(&named("site.example")).reach, TargetPolicy::Near(consented));
 }

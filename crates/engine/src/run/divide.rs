@@ -7,20 +7,20 @@ use std::time::Duration;
 
 use driver::Clock;
 use metrics::{Catalog, Counter, SeriesId, SeriesKind, Snapshot};
-use pacing::change::{Course, Timeline};
+use pacing::change::{LoadProfile, Timeline};
 use pacing::open::{Rate, Schedule, Spacing, Stage, Starts};
-use pacing::{LevelStage, Levels, Nanos, SLOT_COUNT, Segment};
+use pacing::{LevelStage, Nanos, SLOT_COUNT, Segment, UserProfile};
 use plan::{Arrivals, ConnectionCount, Load, Plan, RateStage, Scenario, UserShape};
 use wire::tls::ClientConfig;
 
-use super::Part;
+use super::Partition;
+use crate::barriers::Barriers;
+use crate::budget_lease::SharedBudget;
 use crate::control::{Changes, Refused};
-use crate::lookout::Lookout;
-use crate::meetings::Meetings;
-use crate::purse::Pool;
+use crate::data_sources::SharedData;
+use crate::request_log::RequestLogConfig;
 use crate::series::catalog;
-use crate::shard::Cast;
-use crate::supplies::Depot;
+use crate::shard::ShardAssignment;
 use crate::talk::looks_at_messages;
 use crate::times::{Backlog, duration_of, longest};
 use crate::verdict::Growth;
@@ -33,10 +33,10 @@ pub(super) fn casts(
     plan: &Plan,
     ways: &[(SocketAddr, Option<ClientConfig>)],
     threads: usize,
-    part: &Part,
-) -> Result<Vec<Cast>, PlacesError> {
+    part: &Partition,
+) -> Result<Vec<ShardAssignment>, PlacesError> {
     let (mut ways, catalog) = (ways, catalog(plan));
-    let pool = plan.budget.is_set().then(|| Arc::new(Pool::new(plan.budget)));
+    let pool = plan.budget.is_set().then(|| Arc::new(SharedBudget::new(plan.budget)));
     let mut shares = Vec::new();
     for (number, scenario) in plan.scenarios.iter().enumerate() {
         let (own, rest) = ways.split_at(scenario.targets.len());
@@ -50,7 +50,7 @@ pub(super) fn casts(
     meet(plan, &mut shares);
     // Scenarios that need few shards are spread over all of them.
     let count = shares.iter().map(Vec::len).max().unwrap_or(0);
-    let mut casts: Vec<Cast> = (0..count).map(|_| Vec::new()).collect();
+    let mut casts: Vec<ShardAssignment> = (0..count).map(|_| Vec::new()).collect();
     let mut place = 0;
     for (works, scenario) in shares.into_iter().zip(&plan.scenarios) {
         for work in works {
@@ -64,20 +64,20 @@ pub(super) fn casts(
 /// Scenarios whose users wait for others do so together, on all their shards.
 fn meet(plan: &Plan, shares: &mut [Vec<Work>]) {
     let all = shares.iter_mut().zip(&plan.scenarios);
-    let meeting = all.filter(|(_, scenario)| !scenario.program.meetings().is_empty());
-    let works: Vec<&mut Work> = meeting.flat_map(|(works, _)| works).collect();
-    let meetings = Arc::new(Meetings::new(&plan.meetings, works.len()));
-    works.into_iter().enumerate().for_each(|(party, work)| work.meetings = Some((meetings.clone(), party)));
+    let barrier = all.filter(|(_, scenario)| !scenario.program.barriers().is_empty());
+    let works: Vec<&mut Work> = barrier.flat_map(|(works, _)| works).collect();
+    let barriers = Arc::new(Barriers::new(&plan.barriers, works.len()));
+    works.into_iter().enumerate().for_each(|(party, work)| work.barriers = Some((barriers.clone(), party)));
 }
 
 /// The meetings of the users of all casts; none where nobody waits for others.
-pub(super) fn meetings_of(casts: &[Cast]) -> Option<Arc<Meetings>> {
+pub(super) fn barriers_of(casts: &[ShardAssignment]) -> Option<Arc<Barriers>> {
     let mut works = casts.iter().flatten().map(|(work, _)| work);
-    works.find_map(|work| work.meetings.as_ref().map(|(meetings, _)| meetings.clone()))
+    works.find_map(|work| work.barriers.as_ref().map(|(barriers, _)| barriers.clone()))
 }
 
 /// Which scenarios a shard plays.
-pub(super) fn scenarios_of(cast: &Cast) -> Vec<usize> {
+pub(super) fn scenarios_of(cast: &ShardAssignment) -> Vec<usize> {
     cast.iter().map(|(work, _)| work.scenario).collect()
 }
 
@@ -87,7 +87,7 @@ fn works(
     number: usize,
     catalog: &Catalog,
     ways: &[(SocketAddr, Option<ClientConfig>)],
-    (threads, part): (usize, &Part),
+    (threads, part): (usize, &Partition),
 ) -> Result<Vec<Work>, PlacesError> {
     let scenario = &plan.scenarios[number];
     let first_step = catalog.first(number, SeriesKind::Step);
@@ -163,7 +163,7 @@ fn works(
             program: scenario.program.clone().into(),
             keeps: plan.keeps,
             every: scenario.every.map(Nanos::from),
-            iterations_each: scenario.iterations_each,
+            iterations_per_user: scenario.iterations_per_user,
             streams,
             shared: shared.map(|connections| segment.count_of_first(connections)),
             first_number: first_number((number, scenario), warmup, part),
@@ -173,11 +173,11 @@ fn works(
             warmup,
             secrets: secrets.clone(),
             budget: None,
-            meetings: None,
+            barriers: None,
             memory: memory.clone(),
             counters: Counters::new(0, Segment::WHOLE),
-            depot: Depot::default(),
-            lookout: Lookout::default(),
+            shared_data: SharedData::default(),
+            log_config: RequestLogConfig::default(),
             shard: 0,
             has_first_round: begins_together(plan, scenario, part),
         }
@@ -186,7 +186,7 @@ fn works(
 }
 
 /// All users of a scenario begin at once, with nothing but one exchange after the other, each on a connection of its own.
-fn begins_together(plan: &Plan, scenario: &Scenario, part: &Part) -> bool {
+fn begins_together(plan: &Plan, scenario: &Scenario, part: &Partition) -> bool {
     let is_at_once = matches!(scenario.load, Load::Closed { shape: UserShape::AtOnce, .. });
     let is_whole = plan.scenarios.len() == 1 && part.from.is_none() && plan.warmup.is_zero();
     let are_alone = scenario.shared_connections.is_none() && scenario.target().streams == 1;
@@ -201,12 +201,12 @@ const COPIES_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// Iterations of an open load are numbered, whoever has them: those of a part that begins later have numbers that nobody had before. Of
 /// evenly spaced starts without a warm-up they are the numbers of the starts.
-fn first_number((number, scenario): (usize, &Scenario), warmup: Nanos, part: &Part) -> u64 {
+fn first_number((number, scenario): (usize, &Scenario), warmup: Nanos, part: &Partition) -> u64 {
     let (Load::Open { stages, arrivals, .. }, Some(from)) = (&scenario.load, part.from) else { return 0 };
     let (mut timeline, _) = changing(scenario, warmup);
     let own = part.changes.iter().filter(|change| change.scenario == number);
     own.for_each(|change| timeline.change(change));
-    let Course::Rate(schedule) = timeline.course() else { return 0 };
+    let LoadProfile::Rate(schedule) = timeline.course() else { return 0 };
     let before = from.0.checked_sub(1).map_or(0, |last| schedule.count_until(Nanos(last)));
     if *arrivals == Arrivals::Even && warmup == Nanos::ZERO {
         return before;
@@ -236,31 +236,31 @@ fn changing(scenario: &Scenario, warmup: Nanos) -> (Timeline, Option<Refused>) {
     };
     let timeline = match &scenario.load {
         Load::Closed { .. } => {
-            Timeline::new(Course::Users(Arc::new(levels(scenario, warmup)), warmup), duration_of(scenario))
+            Timeline::new(LoadProfile::Users(Arc::new(levels(scenario, warmup)), warmup), duration_of(scenario))
         }
         Load::Open { stages, requests, .. } => {
             let schedule = schedule_of(stages, *requests);
             let end = schedule.end();
-            Timeline::new(Course::Rate(Arc::new(schedule)), Some(end))
+            Timeline::new(LoadProfile::Rate(Arc::new(schedule)), Some(end))
         }
     };
     (timeline, fixed)
 }
 
 /// The mean rate that an open load was asked for, while it was not paused.
-pub(crate) fn asked_per_s(scenario: &Scenario, timeline: &Timeline, until: Nanos, seen: &Snapshot) -> Option<f64> {
-    let Course::Rate(schedule) = timeline.course() else { return None };
+pub(crate) fn requested_per_s(scenario: &Scenario, timeline: &Timeline, until: Nanos, seen: &Snapshot) -> Option<f64> {
+    let LoadProfile::Rate(schedule) = timeline.course() else { return None };
     // Starts that were late do not make it a smaller wish.
     let until = if schedule.is_limited() { until.min(timeline.end().unwrap_or(until)) } else { until };
     let working = until.since(timeline.paused_between(Nanos::ZERO, until));
     let share = if working == Nanos::ZERO { 1.0 } else { until.as_secs_f64() / working.as_secs_f64() };
     // What starts is an iteration, with all its exchanges.
-    let each = scenario.program.asks_each().map_or_else(|| asked_each(seen), |each| each as f64);
+    let each = scenario.program.asks_each().map_or_else(|| requested_each(seen), |each| each as f64);
     Some(schedule.mean_rate_until(until) * share * each)
 }
 
 /// Exchanges of an iteration where chances and conditions decide: as many as there were.
-fn asked_each(seen: &Snapshot) -> f64 {
+fn requested_each(seen: &Snapshot) -> f64 {
     let counts = &seen.counts;
     let iterations = counts[Counter::Iterations] + counts[Counter::IterationsCut] + counts[Counter::IterationsFailed];
     let starts = counts.started().saturating_sub(counts[Counter::Redirects] + counts.dropped());
@@ -279,7 +279,7 @@ fn schedule_of(stages: &[RateStage], requests: Option<u64>) -> Schedule {
 /// How long a start of an open load stayed, halfway and at the end, by what was in flight and the rate then (Little's law). `None`
 /// when that says nothing: before the first answers everything is in flight, and a load that was changed has no half.
 pub(super) fn growth(timeline: &Timeline, backlog: Backlog) -> Option<Growth> {
-    let Course::Rate(schedule) = timeline.course() else { return None };
+    let LoadProfile::Rate(schedule) = timeline.course() else { return None };
     let halfway = Nanos(schedule.end().0 / 2);
     let started = schedule.mean_rate_until(halfway) * halfway.as_secs_f64();
     // The rate just before the end: at the end it is over.
@@ -303,7 +303,7 @@ pub fn end_of_plan(plan: &Plan) -> Option<Nanos> {
 /// How many starts of open loads are intended from one instant to before another one, in some slots; as the loads were changed.
 pub fn starts_between(plan: &Plan, timelines: &[Arc<Timeline>], slots: &Segment, (from, to): (Nanos, Nanos)) -> u64 {
     let of = |(scenario, timeline): (&Scenario, &Arc<Timeline>)| {
-        let (Load::Open { arrivals, .. }, Course::Rate(schedule)) = (&scenario.load, timeline.course()) else {
+        let (Load::Open { arrivals, .. }, LoadProfile::Rate(schedule)) = (&scenario.load, timeline.course()) else {
             return 0;
         };
         let mut starts = Starts::from(schedule.clone(), spacing_of(*arrivals), slots.clone(), from);
@@ -320,27 +320,27 @@ fn spacing_of(arrivals: Arrivals) -> Spacing {
 }
 
 /// How many users there are at an instant of the run.
-fn levels(scenario: &Scenario, warmup: Nanos) -> Levels {
-    let Load::Closed { users, shape, .. } = &scenario.load else { return Levels::constant(0) };
+fn levels(scenario: &Scenario, warmup: Nanos) -> UserProfile {
+    let Load::Closed { users, shape, .. } = &scenario.load else { return UserProfile::constant(0) };
     if !scenario.begin.is_zero() {
         return later_levels(*users, shape, warmup + scenario.begin.into());
     }
     match shape {
-        UserShape::AtOnce | UserShape::Rendezvous => Levels::constant(*users),
-        UserShape::Ramp(span) => Levels::new(&[LevelStage { from: 0, to: *users, span: (*span).into() }]),
+        UserShape::AtOnce | UserShape::Rendezvous => UserProfile::constant(*users),
+        UserShape::Ramp(span) => UserProfile::new(&[LevelStage { from: 0, to: *users, span: (*span).into() }]),
         UserShape::Stages(stages) => {
             // A warm-up has the users that the stages begin with.
             let first = stages.iter().find(|stage| !stage.span.is_zero()).map_or(0, |stage| stage.from);
             let warm = LevelStage { from: first, to: first, span: warmup };
             let stages =
                 stages.iter().map(|stage| LevelStage { from: stage.from, to: stage.to, span: stage.span.into() });
-            Levels::new(&std::iter::once(warm).chain(stages).collect::<Vec<_>>())
+            UserProfile::new(&std::iter::once(warm).chain(stages).collect::<Vec<_>>())
         }
     }
 }
 
 /// Nobody is there before `begin`, in a warm-up neither.
-fn later_levels(users: u64, shape: &UserShape, begin: Nanos) -> Levels {
+fn later_levels(users: u64, shape: &UserShape, begin: Nanos) -> UserProfile {
     let nobody = LevelStage { from: 0, to: 0, span: begin };
     let level = |from, to, span: Duration| LevelStage { from, to, span: span.into() };
     let stages = match shape {
@@ -348,7 +348,7 @@ fn later_levels(users: u64, shape: &UserShape, begin: Nanos) -> Levels {
         UserShape::Ramp(span) => vec![level(0, users, *span)],
         UserShape::Stages(stages) => stages.iter().map(|stage| level(stage.from, stage.to, stage.span)).collect(),
     };
-    Levels::new(&std::iter::once(nobody).chain(stages).collect::<Vec<_>>())
+    UserProfile::new(&std::iter::once(nobody).chain(stages).collect::<Vec<_>>())
 }
 
 fn open_work(
@@ -389,7 +389,7 @@ mod tests {
         };
         let address = "127.0.0.1:1".parse().expect("an address");
         let plan = flags.plan().expect("a good plan");
-        works(&plan, 0, &catalog(&plan), &[(address, None)], (2, &Part::default())).expect("two shards")
+        works(&plan, 0, &catalog(&plan), &[(address, None)], (2, &Partition::default())).expect("two shards")
     }
 
     /// A count of references that two threads write at each request goes from core to core.

@@ -8,7 +8,7 @@ use plan::{Load, Plan, Scenario};
 
 use super::divide;
 use super::merge::{Ended, Finished};
-use super::{ScenarioResult, SceneEnded};
+use super::{ScenarioResult, WireScenarioOutcome};
 use crate::verdict::{Evidence, LinkUse, MachineUse, Verdict};
 
 /// The result of each scenario of a plan. `way`: the interface through which all of them went, and this machine, where they are known.
@@ -32,14 +32,14 @@ fn one(
     let end = &finished.ends[number];
     let (total, wall, shards) = (finished.total_of(number), finished.wall, &finished.shards[..]);
     let paused = timeline.paused_between(Nanos::ZERO, end.stopped_at);
-    let asked_per_s = divide::asked_per_s(scenario, timeline, end.stopped_at, total);
+    let requested_per_s = divide::requested_per_s(scenario, timeline, end.stopped_at, total);
     let growth = end.backlog.and_then(|backlog| divide::growth(timeline, backlog));
     let users_s = users_s(scenario, timeline, end.stopped_at);
     let (slices, first, link, machine) = (&end.slices, &end.first_times, way.0.cloned(), way.1);
     let evidence =
-        Evidence { scenario, total, wall, shards, asked_per_s, link, growth, slices, first, users_s, machine };
+        Evidence { scenario, total, wall, shards, requested_per_s, link, growth, slices, first, users_s, machine };
     let verdict = Verdict::of(evidence);
-    ScenarioResult { started_for: end.stopped_at.since(paused), paused, asked_per_s, users_s, verdict }
+    ScenarioResult { started_for: end.stopped_at.since(paused), paused, requested_per_s, users_s, verdict }
 }
 
 /// Instants at which the users of a load are counted, to know how long they were there together.
@@ -59,12 +59,12 @@ fn users_s(scenario: &Scenario, timeline: &Timeline, until: Nanos) -> Option<f64
 }
 
 /// How each scenario ended, as it is told.
-pub(super) fn ends(finished: &Finished) -> Vec<SceneEnded> {
-    finished.ends.iter().map(told_of).collect()
+pub(super) fn ends(finished: &Finished) -> Vec<WireScenarioOutcome> {
+    finished.ends.iter().map(reported_of).collect()
 }
 
-fn told_of(end: &Ended) -> SceneEnded {
+fn reported_of(end: &Ended) -> WireScenarioOutcome {
     let backlog = end.backlog.map(|backlog| (backlog.halfway, backlog.at_end));
     let (slices, first_times) = (end.slices.clone(), end.first_times.clone());
-    SceneEnded { stopped_at: end.stopped_at, backlog, spent: end.spent, slices, first_times }
+    WireScenarioOutcome { stopped_at: end.stopped_at, backlog, spent: end.spent, slices, first_times }
 }

@@ -7,7 +7,7 @@
 
 mod ended;
 mod parts;
-mod told;
+mod updates;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -20,14 +20,14 @@ use pacing::change::Timeline;
 pub(crate) use ended::Ended;
 use parts::{KEPT_MAX, KEPT_RECENT, Open};
 
-use super::whole::{Gauges, Whole};
-use crate::afar::PartEnd;
-use crate::scene::SceneEnd;
-use crate::shard::Seen;
-use crate::spent::ShardUse;
+use super::totals::{Gauges, Totals};
+use crate::remote::PartEnd;
+use crate::scene::ScenarioOutcome;
+use crate::shard::ShardSnapshots;
 #[cfg(test)]
-use crate::swarm::plant::{Bug, strikes};
+use crate::swarm::mutants::{Bug, strikes};
 use crate::times::{SLIVER, Times, longest};
+use crate::usage::ThreadUsage;
 
 /// An interval waits for a shard until others have told so many more.
 const LATE_MAX: u64 = 2;
@@ -37,7 +37,7 @@ const LATE_AFAR: Nanos = Nanos::from_millis(2_000);
 /// What is known of one shard.
 struct Source {
     /// The last interval that it told; `None` when it is over, or not waited for.
-    told: Option<u64>,
+    reported: Option<u64>,
     /// Nobody waits for it, and it may still tell.
     is_silent: bool,
     /// Which scenarios it plays.
@@ -46,7 +46,7 @@ struct Source {
     left: Vec<usize>,
     /// Those of the last interval that was shown.
     gauges: Gauges,
-    spent: ShardUse,
+    spent: ThreadUsage,
     /// Until when that was told.
     since: Nanos,
     /// What it has begun and not ended, as far as it told, scenario by scenario; of those that may be lost.
@@ -55,27 +55,27 @@ struct Source {
 
 /// What was told of one interval, so far.
 struct Row {
-    seen: Whole,
+    seen: Totals,
     /// The gauges of those who told it.
     gauges: Vec<(usize, Gauges)>,
 }
 
 impl Row {
     fn of(scenarios: usize) -> Self {
-        Self { seen: Whole::of(scenarios), gauges: Vec::new() }
+        Self { seen: Totals::of(scenarios), gauges: Vec::new() }
     }
 
-    fn add(&mut self, shard: usize, scenarios: &[usize], gauges: Gauges, seen: &Seen) {
+    fn add(&mut self, shard: usize, scenarios: &[usize], gauges: Gauges, seen: &ShardSnapshots) {
         self.seen.add(scenarios, seen);
         self.gauges.push((shard, gauges));
     }
 }
 
 /// An interval that was told without a shard.
-struct Kept {
+struct LateInterval {
     /// So many were told by then, this one included.
     count: u64,
-    seen: Whole,
+    seen: Totals,
     from: Nanos,
     to: Nanos,
     /// Shards that may still tell of it.
@@ -95,7 +95,7 @@ pub struct Finished {
     /// From the start to the instant from which nothing was started any more.
     pub stopped_at: Nanos,
     /// What each shard spent.
-    pub shards: Vec<ShardUse>,
+    pub shards: Vec<ThreadUsage>,
     /// How each scenario ended.
     pub(crate) ends: Vec<Ended>,
     /// How the parts ended that others carried out.
@@ -138,17 +138,17 @@ pub(super) struct Merger {
     /// Intervals that were told by some, and not shown.
     open: BTreeMap<u64, Row>,
     /// Intervals that were shown without somebody: at most one for each shard, since a shard that stands still tells the first only.
-    kept: BTreeMap<u64, Kept>,
+    kept: BTreeMap<u64, LateInterval>,
     /// What was told of intervals that had been shown.
     late: VecDeque<(u64, Row)>,
-    returns: Vec<Sender<Seen>>,
+    returns: Vec<Sender<ShardSnapshots>>,
     /// The interval that was shown last.
-    current: Whole,
+    current: Totals,
     /// What is new of the one that is shown.
-    added: Whole,
+    added: Totals,
     /// An earlier interval that is shown again.
-    again: Whole,
-    total: Whole,
+    again: Totals,
+    total: Totals,
     from: Nanos,
     /// Where the interval that was shown last begins.
     current_from: Nanos,
@@ -175,22 +175,22 @@ impl Merger {
         times: Times,
         timelines: Vec<Arc<Timeline>>,
         scenarios: Vec<Vec<usize>>,
-        returns: Vec<Sender<Seen>>,
+        returns: Vec<Sender<ShardSnapshots>>,
         is_afar: bool,
     ) -> Self {
         let count = timelines.len();
         let before = times.intervals_before();
         let source = |scenarios| Source {
-            told: Some(before),
+            reported: Some(before),
             is_silent: false,
             scenarios,
             left: Vec::new(),
             gauges: vec![(0, 0); count],
-            spent: ShardUse::default(),
+            spent: ThreadUsage::default(),
             since: times.begins().max(times.measured_from()),
             open: Vec::new(),
         };
-        let whole = || Whole::of(count);
+        let whole = || Totals::of(count);
         Self {
             times,
             ends: vec![Ended::default(); count],
@@ -226,13 +226,13 @@ impl Merger {
 
     /// Shards that are not over.
     pub(super) fn running(&self) -> usize {
-        self.sources.iter().filter(|source| source.told.is_some()).count()
+        self.sources.iter().filter(|source| source.reported.is_some()).count()
     }
 
     /// A shard plays a scenario, and neither is over.
     pub(super) fn is_playing(&self, shard: usize, scenario: usize) -> bool {
         let source = &self.sources[shard];
-        source.told.is_some() && source.scenarios.contains(&scenario) && !source.left.contains(&scenario)
+        source.reported.is_some() && source.scenarios.contains(&scenario) && !source.left.contains(&scenario)
     }
 
     /// A shard plays a scenario no more.
@@ -241,15 +241,15 @@ impl Merger {
     }
 
     /// A shard has told all up to the end of interval `upto`.
-    pub(super) fn interval(&mut self, shard: usize, upto: u64, at: Nanos, mut seen: Seen) {
+    pub(super) fn interval(&mut self, shard: usize, upto: u64, at: Nanos, mut seen: ShardSnapshots) {
         self.take(shard, at, &seen);
-        self.sources[shard].told = Some(upto);
+        self.sources[shard].reported = Some(upto);
         seen.iter_mut().for_each(|seen| seen.clear());
         // A shard that is over needs no snapshot any more.
         let _ = self.returns[shard].send(seen);
     }
 
-    pub(super) fn over(&mut self, shard: usize, at: Nanos, ends: &[SceneEnd], seen: &Seen) {
+    pub(super) fn over(&mut self, shard: usize, at: Nanos, ends: &[ScenarioOutcome], seen: &ShardSnapshots) {
         let started = self.times.measured_from();
         for end in ends {
             let all = &mut self.ends[end.scenario];
@@ -259,22 +259,22 @@ impl Merger {
         }
         self.ended_at = self.ended_at.max(at.since(started));
         self.take(shard, at, seen);
-        self.sources[shard].told = None;
+        self.sources[shard].reported = None;
     }
 
     /// What a shard saw goes to the first interval that it has not told.
-    fn take(&mut self, shard: usize, at: Nanos, seen: &Seen) {
+    fn take(&mut self, shard: usize, at: Nanos, seen: &ShardSnapshots) {
         let source = &mut self.sources[shard];
         // The first scenario of a shard tells of its thread.
         if let Some(seen) = seen.first() {
             source.spent.add(at.since(source.since), seen);
         }
         source.since = at;
-        let number = source.told.map_or(self.shown + 1, |told| told + 1);
+        let number = source.reported.map_or(self.shown + 1, |reported| reported + 1);
         self.place(shard, number, seen);
     }
 
-    fn place(&mut self, shard: usize, number: u64, seen: &Seen) {
+    fn place(&mut self, shard: usize, number: u64, seen: &ShardSnapshots) {
         let (count, source) = (self.timelines.len(), &self.sources[shard]);
         let mut gauges = vec![(0, 0); count];
         for (&scenario, seen) in source.scenarios.iter().zip(seen) {
@@ -314,9 +314,9 @@ impl Merger {
             return self.show_again(number, &row);
         }
         let number = self.last_of_next();
-        let told = || self.sources.iter().filter_map(|source| source.told);
+        let reported = || self.sources.iter().filter_map(|source| source.reported);
         // When all are over, what is left belongs to the last intervals.
-        let (least, most) = (told().min()?, told().max()?);
+        let (least, most) = (reported().min()?, reported().max()?);
         let is_late = least < number;
         self.awaits_late = is_late && most >= number + self.late_max && !self.has_waited;
         if is_late && (self.awaits_late || most < number + self.late_max) {
@@ -404,15 +404,15 @@ impl Merger {
         }
         self.current.set_gauges(&gauges);
         // One that is over has no users in later intervals.
-        for source in self.sources.iter_mut().filter(|source| source.told.is_none()) {
+        for source in self.sources.iter_mut().filter(|source| source.reported.is_none()) {
             source.gauges.fill((0, 0));
         }
-        let is_missing = |source: &Source| source.told.is_some_and(|told| told < number);
+        let is_missing = |source: &Source| source.reported.is_some_and(|reported| reported < number);
         let missing: Vec<usize> = (0..self.sources.len()).filter(|&shard| is_missing(&self.sources[shard])).collect();
         let first_missed: Vec<usize> = missing
             .iter()
             .copied()
-            .filter(|&shard| self.is_afar || self.sources[shard].told == Some(number - 1))
+            .filter(|&shard| self.is_afar || self.sources[shard].reported == Some(number - 1))
             .chain((0..self.sources.len()).filter(|&shard| self.sources[shard].is_silent))
             .collect();
         let from = std::mem::replace(&mut self.from, to);
@@ -422,7 +422,8 @@ impl Merger {
         if self.is_afar || !first_missed.is_empty() {
             let seen = self.current.clone();
             let count = self.count() + 1;
-            self.kept.insert(number, Kept { count, seen, from, to, missing: first_missed, late: missing.len() });
+            self.kept
+                .insert(number, LateInterval { count, seen, from, to, missing: first_missed, late: missing.len() });
             if self.kept.len() > KEPT_MAX.max(self.sources.len()) {
                 self.kept.pop_first();
             }
@@ -439,11 +440,11 @@ impl Merger {
         let is_newest = number == self.shown;
         self.set_added(row);
         let kept = self.kept.get_mut(&number).expect("the first interval that a late shard has not told is kept");
-        let has_told = |shard: usize| match (&self.sources[shard], self.is_afar) {
-            (source, true) => !source.is_silent && source.told.is_none_or(|told| told >= number),
-            (_, false) => row.gauges.iter().any(|(told, _)| *told == shard),
+        let has_reported = |shard: usize| match (&self.sources[shard], self.is_afar) {
+            (source, true) => !source.is_silent && source.reported.is_none_or(|reported| reported >= number),
+            (_, false) => row.gauges.iter().any(|(reported, _)| *reported == shard),
         };
-        kept.missing.retain(|shard| !has_told(*shard));
+        kept.missing.retain(|shard| !has_reported(*shard));
         let (gauges, late) = (kept.seen.gauges(), kept.late);
         kept.seen.merge(&row.seen);
         // Those who were late were counted with what they had before.

@@ -2,7 +2,7 @@
 
 use pacing::Nanos;
 
-use super::whole::Whole;
+use super::totals::Totals;
 use super::{Interval, ScenarioInterval};
 use crate::subscribers::Join;
 
@@ -20,7 +20,7 @@ pub(super) struct Span {
 }
 
 impl Span {
-    pub(super) fn interval<'a>(&self, seen: &'a Whole, added: &'a Whole, total: &'a Whole) -> Interval<'a> {
+    pub(super) fn interval<'a>(&self, seen: &'a Totals, added: &'a Totals, total: &'a Totals) -> Interval<'a> {
         let part = |(scenario, paused): (usize, &Nanos)| ScenarioInterval {
             paused: *paused,
             seen: seen.scenario(scenario),
@@ -46,13 +46,13 @@ impl Span {
 #[derive(Clone, Debug)]
 pub struct KeptInterval {
     span: Span,
-    seen: Whole,
-    added: Whole,
-    total: Whole,
+    seen: Totals,
+    added: Totals,
+    total: Totals,
 }
 
 impl KeptInterval {
-    pub(super) fn new(span: Span, seen: Whole, added: Whole, total: Whole) -> Self {
+    pub(super) fn new(span: Span, seen: Totals, added: Totals, total: Totals) -> Self {
         Self { span, seen, added, total }
     }
 
@@ -89,8 +89,8 @@ mod tests {
     use super::*;
 
     /// What two scenarios started.
-    fn started(first: u64, second: u64, users: u64) -> Whole {
-        let mut whole = Whole::of(2);
+    fn started(first: u64, second: u64, users: u64) -> Totals {
+        let mut whole = Totals::of(2);
         let mut seen = [metrics::Snapshot::default(), metrics::Snapshot::default()];
         for (seen, count) in seen.iter_mut().zip([first, second]) {
             seen.counts[Counter::Started] = count;
@@ -100,7 +100,7 @@ mod tests {
         whole
     }
 
-    fn row(number: u64, is_again: bool, parts: [Whole; 3]) -> KeptInterval {
+    fn row(number: u64, is_again: bool, parts: [Totals; 3]) -> KeptInterval {
         let [seen, added, total] = parts;
         let at = |seconds: u64| Nanos::from_millis(seconds * 1_000);
         let paused = Nanos::from_millis(100 * number);

@@ -19,42 +19,42 @@ use pacing::change::Change;
 use plan::Plan;
 use wire::tls::ClientConfig;
 
-use super::desk::{LoadDesk, News, Where};
-use super::team::{AGO_MAX, Order, PartNews, Team, Teller};
-use super::whole::paused_of_all;
-use super::{Interval, KeptInterval, Part, RunError, RunOptions, RunResult, divide, judged};
-use crate::afar::Muster;
+use super::aggregator::{LoadAggregator, Update, Where};
+use super::remote_backend::{AGO_MAX, PartMessage, RemoteBackend, RemoteRun, RunReporter};
+use super::totals::paused_of_all;
+use super::{Interval, KeptInterval, Partition, RunError, RunOptions, RunResult, divide, judged};
+use crate::barriers::{BarrierStats, Barriers};
 use crate::control::{Changes, Control, StopHandle};
-use crate::crew::{Crew, wait_until};
-use crate::error::TeamFault;
-use crate::going::Going;
-use crate::meetings::{Meetings, Met};
+use crate::data_sources::{SharedData, UsedUp};
+use crate::error::BackendFault;
+use crate::remote::WorkersSummary;
+use crate::run_loop::RunLoop;
 use crate::shard::{self, Ends, Report};
+use crate::shard_threads::{ShardThreads, wait_until};
 use crate::subscribers::{Delivery, Subscription};
-use crate::supplies::{Depot, UsedUp};
 use crate::times::Times;
 use crate::verdict::{LinkUse, MachineUse, Verdict};
 
 /// What a run tells while it goes on.
 #[derive(Debug)]
-pub enum Told<'a> {
+pub enum RunUpdate<'a> {
     /// What happened in an interval, or more of one that was told before.
     Interval(Interval<'a>),
     /// The load was changed; in the order of the changes.
     Changed(Change),
     /// Of a part of a load: what those have to hear who have the other parts.
-    Part(PartNews),
+    Remote(PartMessage),
 }
 
 /// A run that goes on. One that is dropped ends at once.
 pub struct Running {
     plan: Arc<Plan>,
     options: RunOptions,
-    going: Going<LoadDesk, Times>,
+    going: RunLoop<LoadAggregator, Times>,
     stop: StopHandle,
     changes: Arc<Changes>,
-    depot: Depot,
-    meetings: Option<Arc<Meetings>>,
+    shared_data: SharedData,
+    barriers: Option<Arc<Barriers>>,
     cpu_before: CpuTime,
     machine_before: Option<MachineTime>,
     /// When the measured time begins, since the epoch of Unix.
@@ -67,14 +67,19 @@ impl Running {
     /// # Errors
     /// The system refuses what the engine needs. What the target does is never an error, but data.
     pub fn start(plan: Arc<Plan>, options: RunOptions, stop: &StopHandle) -> Result<Self, RunError> {
-        Self::start_part(plan, options, &Part::default(), stop)
+        Self::start_part(plan, options, &Partition::default(), stop)
     }
 
     /// The same of a part of a load. Waits until it begins, or is stopped.
     ///
     /// # Errors
     /// As [`Running::start`].
-    pub fn start_part(plan: Arc<Plan>, options: RunOptions, part: &Part, stop: &StopHandle) -> Result<Self, RunError> {
+    pub fn start_part(
+        plan: Arc<Plan>,
+        options: RunOptions,
+        part: &Partition,
+        stop: &StopHandle,
+    ) -> Result<Self, RunError> {
         if let Some(team) = options.team.clone() {
             return Self::start_afar(plan, options, &*team, stop);
         }
@@ -97,76 +102,89 @@ impl Running {
         stop: &StopHandle,
         make: impl Fn(Clock) -> Result<D, std::io::Error> + Clone + Send + 'static,
     ) -> Result<Self, RunError> {
-        Self::start_part_on(plan, options, &Part::default(), stop, make)
+        Self::start_part_on(plan, options, &Partition::default(), stop, make)
     }
 
     /// A run that others carry out.
-    fn start_afar(plan: Arc<Plan>, options: RunOptions, team: &dyn Team, stop: &StopHandle) -> Result<Self, RunError> {
+    fn start_afar(
+        plan: Arc<Plan>,
+        options: RunOptions,
+        team: &dyn RemoteBackend,
+        stop: &StopHandle,
+    ) -> Result<Self, RunError> {
         options.supplies.check(&plan)?;
-        if options.lookout.log.is_some() {
-            return Err(TeamFault::Undivided { what: "--log" }.into());
+        if options.log_config.log.is_some() {
+            return Err(BackendFault::Undivided { what: "--log" }.into());
         }
-        let depot = Depot::new(options.supplies.clone());
+        let shared_data = SharedData::new(options.supplies.clone());
         // One that somebody else has led for a while began before now.
         let clock = Clock::at(AGO_MAX);
-        let changes = Arc::new(divide::changes_of(&plan, clock).afar(team.heard_within()));
-        let (reports, crew) = Crew::afar();
-        let order = Order {
+        let changes = Arc::new(divide::changes_of(&plan, clock).remote(team.received_within()));
+        let (reports, shard_threads) = ShardThreads::remote();
+        let order = RemoteRun {
             plan: plan.clone(),
             supplies: options.supplies.clone(),
             address: options.address,
-            slowest: options.lookout.slowest,
+            slowest: options.log_config.slowest,
             clock,
             stop: stop.clone(),
-            teller: Teller::new(reports, changes.clone(), stop.clone(), plan.warmup.into()),
+            reporter: RunReporter::new(reports, changes.clone(), stop.clone(), plan.warmup.into()),
         };
         let times = Times::of(&plan, team.begin(order)?);
         let cpu_before = host::process_cpu_time();
         let began_unix = unix_of(times.measured_from(), clock);
         changes.begin(times.measured_from());
-        let desk = LoadDesk::new(times, Vec::new(), Vec::new(), stop.clone(), changes.clone(), Where::Afar);
-        let desk = desk.with_meetings(&plan.meetings);
-        let going = Going::begin(crew, times, desk, stop.clone());
-        let (stop, meetings, machine_before) = (stop.clone(), None, None);
-        Ok(Self { plan, options, going, stop, changes, depot, meetings, cpu_before, machine_before, began_unix })
+        let aggregator =
+            LoadAggregator::new(times, Vec::new(), Vec::new(), stop.clone(), changes.clone(), Where::Remote);
+        let aggregator = aggregator.with_barriers(&plan.barriers);
+        let going = RunLoop::begin(shard_threads, times, aggregator, stop.clone());
+        let (stop, barriers, machine_before) = (stop.clone(), None, None);
+        Ok(Self { plan, options, going, stop, changes, shared_data, barriers, cpu_before, machine_before, began_unix })
     }
 
     fn start_part_on<D: Driver>(
         plan: Arc<Plan>,
         options: RunOptions,
-        part: &Part,
+        part: &Partition,
         stop: &StopHandle,
         make: impl Fn(Clock) -> Result<D, std::io::Error> + Clone + Send + 'static,
     ) -> Result<Self, RunError> {
         options.supplies.check(&plan)?;
-        let depot = Depot::new(options.supplies.clone());
+        let shared_data = SharedData::new(options.supplies.clone());
         let clock = part.begins.map_or_else(Clock::start, |(clock, _)| clock);
         let changes = divide::changes_of(&plan, clock).of_part(part.lease.clone(), part.lost.clone());
         let changes = Arc::new(changes);
         let first = (options.address, options.tls.clone());
         let ways: Vec<_> = std::iter::once(first).chain(options.others.iter().cloned()).collect();
         let casts = divide::casts(&plan, &ways, options.threads, part)?;
-        let meetings = divide::meetings_of(&casts);
+        let barriers = divide::barriers_of(&casts);
         let scenarios = casts.iter().map(divide::scenarios_of).collect();
         let cores = host::allowed_cores();
         let is_part = part.begins.is_some();
         let mut returns = Vec::new();
         let mut rest = casts.into_iter();
         // One thread for each share that has users.
-        let crew = Crew::start(rest.len(), stop, |place| {
+        let shard_threads = ShardThreads::start(rest.len(), stop, |place| {
             let mut cast = rest.next().expect("as many as there are threads");
             let (back, returned) = channel();
             returns.push(back);
             let shard = place.shard;
-            if let Some(meetings) = meetings.as_ref().filter(|_| is_part) {
+            if let Some(barriers) = barriers.as_ref().filter(|_| is_part) {
                 let reports = place.reports.clone();
                 // The run may be gone; then nobody goes on.
-                meetings.are_of_part(Box::new(move |attended| _ = reports.send(Report::Attended(attended))));
+                barriers.are_of_part(Box::new(move |attended| _ = reports.send(Report::BarrierEvent(attended))));
             }
             cast.iter_mut().for_each(|(work, _)| {
-                (work.lookout, work.shard, work.depot) = (options.lookout.clone(), shard as u32, depot.clone());
+                (work.log_config, work.shard, work.shared_data) =
+                    (options.log_config.clone(), shard as u32, shared_data.clone());
             });
-            let ends = Ends { shard, reports: place.reports, returned, wish: stop.wish_of(), changes: changes.clone() };
+            let ends = Ends {
+                shard,
+                reports: place.reports,
+                returned,
+                stop_level: stop.stop_level_of(),
+                changes: changes.clone(),
+            };
             let core = options.pins_threads.then(|| cores[shard % cores.len()]);
             let make = make.clone();
             std::thread::Builder::new().name(format!("shard-{shard}")).spawn(move || {
@@ -184,22 +202,22 @@ impl Running {
         let times = Times { joins: part.from, ..Times::of(&plan, started) };
         wait_until(clock, times.begins(), stop);
         let began_unix = unix_of(times.measured_from(), clock);
-        if let Some(log) = &options.lookout.log {
+        if let Some(log) = &options.log_config.log {
             log.begin(began_unix);
         }
         changes.begin(times.measured_from());
         part.changes.iter().for_each(|change| changes.follow(change.clone()));
-        (0..part.changes.len() + usize::from(part.lost.is_some())).for_each(|_| stop.wish_of().tell_of_change());
-        let place = if part.begins.is_some() { Where::Part } else { Where::Here };
-        let desk = LoadDesk::new(times, scenarios, returns, stop.clone(), changes.clone(), place);
-        let going = Going::begin(crew, times, desk, stop.clone());
+        (0..part.changes.len() + usize::from(part.lost.is_some())).for_each(|_| stop.stop_level_of().tell_of_change());
+        let place = if part.begins.is_some() { Where::Partition } else { Where::Here };
+        let aggregator = LoadAggregator::new(times, scenarios, returns, stop.clone(), changes.clone(), place);
+        let going = RunLoop::begin(shard_threads, times, aggregator, stop.clone());
         let stop = stop.clone();
-        Ok(Self { plan, options, going, stop, changes, depot, meetings, cpu_before, machine_before, began_unix })
+        Ok(Self { plan, options, going, stop, changes, shared_data, barriers, cpu_before, machine_before, began_unix })
     }
 
     /// Changes and stops it, from any thread.
     pub fn control(&self) -> Control {
-        Control::new(self.stop.clone(), self.changes.clone()).with_meetings(self.meetings.clone())
+        Control::new(self.stop.clone(), self.changes.clone()).with_barriers(self.barriers.clone())
     }
 
     /// One more who hears intervals, on a thread of its own: those that are told from now on, while somebody waits for them here or
@@ -209,12 +227,12 @@ impl Running {
     }
 
     /// Waits for what is told next; `None` when it is over. Who does not ask holds up the telling, never the load.
-    pub fn wait(&mut self) -> Option<Told<'_>> {
-        let (news, desk) = self.going.wait()?;
+    pub fn wait(&mut self) -> Option<RunUpdate<'_>> {
+        let (news, aggregator) = self.going.wait()?;
         Some(match news {
-            News::Interval(ready) => Told::Interval(desk.interval(&ready)),
-            News::Changed(change) => Told::Changed(change),
-            News::Part(news) => Told::Part(news),
+            Update::Interval(ready) => RunUpdate::Interval(aggregator.interval(&ready)),
+            Update::Changed(change) => RunUpdate::Changed(change),
+            Update::Remote(news) => RunUpdate::Remote(news),
         })
     }
 
@@ -223,33 +241,33 @@ impl Running {
     /// # Errors
     /// As [`Running::start`].
     pub fn finish(self) -> Result<RunResult, RunError> {
-        let (mut desk, mut threads) = self.going.finish();
-        let (muster, hall) = (desk.muster.take(), desk.hall.take());
-        let mut finished = desk.finish()?;
+        let (mut aggregator, mut threads) = self.going.finish();
+        let (workers_summary, remote_barriers) = (aggregator.workers_summary.take(), aggregator.remote_barriers.take());
+        let mut finished = aggregator.finish()?;
         let mut parts = std::mem::take(&mut finished.parts);
         let mut cpu = host::process_cpu_time().since(self.cpu_before);
-        if let Some(muster) = &muster {
-            threads = muster.workers.iter().map(|worker| worker.threads).sum();
+        if let Some(workers_summary) = &workers_summary {
+            threads = workers_summary.workers.iter().map(|worker| worker.threads).sum();
             cpu = parts.iter().fold(cpu, |sum, part| sum.plus(part.cpu));
         }
         let used_up = parts.iter_mut().flat_map(|part| std::mem::take(&mut part.used_up));
-        let used_up = each_once(self.depot.used_up().into_iter().chain(used_up));
+        let used_up = each_once(self.shared_data.used_up().into_iter().chain(used_up));
         let mut met = parts.iter().map(|part| part.met.clone()).fold(Vec::new(), added_up);
-        if let Some(hall) = hall {
-            hall.add_to(&mut met);
+        if let Some(remote_barriers) = remote_barriers {
+            remote_barriers.add_to(&mut met);
         }
         let (options, timelines) = (&self.options, self.changes.timelines());
         let link = link_use(options.address, &finished.total, finished.wall);
         let machine = machine_use(self.machine_before, options.address, cpu, finished.wall + self.plan.warmup.into());
         let mut scenarios = judged::judged(&self.plan, &timelines, &finished, (link.as_ref(), machine));
-        if muster.as_ref().is_some_and(Muster::has_losses) {
+        if workers_summary.as_ref().is_some_and(WorkersSummary::has_losses) {
             scenarios.iter_mut().for_each(|scenario| scenario.verdict.without_workers());
         }
         let paused = paused_of_all(&timelines, Nanos::ZERO, finished.stopped_at);
         Ok(RunResult {
             started_for: finished.stopped_at.since(paused),
             paused,
-            asked_per_s: scenarios.iter().map(|scenario| scenario.asked_per_s).sum(),
+            requested_per_s: scenarios.iter().map(|scenario| scenario.requested_per_s).sum(),
             verdict: Verdict::worst(scenarios.iter().map(|scenario| &scenario.verdict)),
             scenarios,
             ends: judged::ends(&finished),
@@ -263,14 +281,14 @@ impl Running {
             shards: finished.shards,
             cpu,
             driver: options.driver.clone(),
-            lacked_certificate: options.sessions().any(ClientConfig::was_asked_in_vain),
+            lacked_certificate: options.sessions().any(ClientConfig::was_requested_in_vain),
             refused: options.sessions().find_map(ClientConfig::refused),
             was_stopped: self.stop.is_stopped(),
             began_unix: self.began_unix,
             used_up,
-            met: self.meetings.map_or(met, |meetings| meetings.met()),
-            muster,
-            values: self.depot.values(),
+            met: self.barriers.map_or(met, |barriers| barriers.met()),
+            workers_summary,
+            values: self.shared_data.values(),
         })
     }
 }
@@ -295,7 +313,7 @@ fn each_once(all: impl Iterator<Item = UsedUp>) -> Vec<UsedUp> {
 }
 
 /// Rounds of the same meetings.
-fn added_up(mut sum: Vec<Met>, more: Vec<Met>) -> Vec<Met> {
+fn added_up(mut sum: Vec<BarrierStats>, more: Vec<BarrierStats>) -> Vec<BarrierStats> {
     if sum.is_empty() {
         return more;
     }

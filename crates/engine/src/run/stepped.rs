@@ -6,21 +6,21 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use driver::{Chosen, Clock, Driver, Kind};
+use driver::{Clock, Driver, DriverSelection, Kind};
 use host::CpuTime;
 use pacing::Nanos;
-use pacing::change::{Change, What};
+use pacing::change::{Change, ChangeKind};
 use plan::Plan;
 
-use super::desk::{LoadDesk, News, Where};
-use super::divide::{casts, changes_of, meetings_of, scenarios_of};
-use super::whole::paused_of_all;
-use super::{Finished, Interval, Part, RunError, RunResult, judged};
+use super::aggregator::{LoadAggregator, Update, Where};
+use super::divide::{barriers_of, casts, changes_of, scenarios_of};
+use super::totals::paused_of_all;
+use super::{Finished, Interval, Partition, RunError, RunResult, judged};
+use crate::barriers::{BarrierStats, Barriers};
 use crate::control::{Control, Refused, StopHandle};
-use crate::going::Desk;
-use crate::meetings::{Meetings, Met};
-use crate::shard::{Ends, Report, Shard, Turn};
-use crate::supplies::{Depot, Supplies, UsedUp};
+use crate::data_sources::{DataSources, SharedData, UsedUp};
+use crate::run_loop::Aggregator;
+use crate::shard::{Ends, Report, Shard, Tick};
 use crate::times::Times;
 use crate::verdict::Verdict;
 
@@ -28,16 +28,16 @@ use crate::verdict::Verdict;
 pub struct SteppedRun<D: Driver> {
     shards: Vec<Option<Shard<D>>>,
     reports: Receiver<Report>,
-    desk: LoadDesk,
+    aggregator: LoadAggregator,
     control: Control,
-    depot: Depot,
-    meetings: Option<Arc<Meetings>>,
+    shared_data: SharedData,
+    barriers: Option<Arc<Barriers>>,
 }
 
 impl<D: Driver> SteppedRun<D> {
     /// Divides a plan over at most `threads` shards and starts it now, on the clock of its drivers.
     pub fn start(plan: &Plan, address: SocketAddr, threads: usize, stop: &StopHandle, make: impl FnMut() -> D) -> Self {
-        Self::start_with(plan, (Supplies::default(), Part::default()), address, threads, stop, make)
+        Self::start_with(plan, (DataSources::default(), Partition::default()), address, threads, stop, make)
     }
 
     /// The same with what its users read and reckon with; or a part of a load, which begins when that part says, on the clock of its
@@ -47,20 +47,20 @@ impl<D: Driver> SteppedRun<D> {
     /// An expression cannot be evaluated.
     pub fn start_with(
         plan: &Plan,
-        (supplies, part): (Supplies, Part),
+        (supplies, part): (DataSources, Partition),
         address: SocketAddr,
         threads: usize,
         stop: &StopHandle,
         mut make: impl FnMut() -> D,
     ) -> Self {
         supplies.check(plan).expect("expressions that were looked at");
-        let depot = Depot::new(supplies);
+        let shared_data = SharedData::new(supplies);
         let (report, reports) = channel();
         let (mut shards, mut returns, mut scenarios, mut started) = (Vec::new(), Vec::new(), Vec::new(), Nanos::ZERO);
         let targets = plan.scenarios.iter().map(|scenario| scenario.targets.len()).sum();
         let casts = casts(plan, &vec![(address, None); targets], threads, &part)
             .expect("a plan that names no addresses of ours");
-        let meetings = meetings_of(&casts);
+        let barriers = barriers_of(&casts);
         // The clock of the drivers is the run's; this one is never asked.
         let changes = changes_of(plan, Clock::start()).of_part(part.lease.clone(), part.lost.clone());
         let changes = Arc::new(changes);
@@ -68,29 +68,34 @@ impl<D: Driver> SteppedRun<D> {
             let (back, returned) = channel();
             returns.push(back);
             scenarios.push(scenarios_of(&cast));
-            cast.iter_mut().for_each(|(work, _)| work.depot = depot.clone());
+            cast.iter_mut().for_each(|(work, _)| work.shared_data = shared_data.clone());
             let driver = make();
             started = part.begins.map_or_else(|| driver.now(), |(_, begins)| begins);
             stop.add_waker(driver.waker());
-            let ends =
-                Ends { shard, reports: report.clone(), returned, wish: stop.wish_of(), changes: changes.clone() };
+            let ends = Ends {
+                shard,
+                reports: report.clone(),
+                returned,
+                stop_level: stop.stop_level_of(),
+                changes: changes.clone(),
+            };
             shards.push(Some(Shard::new(driver, cast, ends, Times { joins: part.from, ..Times::of(plan, started) })));
         }
         let times = Times { joins: part.from, ..Times::of(plan, started) };
         changes.begin(times.measured_from());
-        let desk = LoadDesk::new(times, scenarios, returns, stop.clone(), changes.clone(), Where::Here);
+        let aggregator = LoadAggregator::new(times, scenarios, returns, stop.clone(), changes.clone(), Where::Here);
         let control = Control::new(stop.clone(), changes);
-        Self { shards, reports, desk, control, depot, meetings }
+        Self { shards, reports, aggregator, control, shared_data, barriers }
     }
 
     /// Files whose rows were used up so far.
     pub fn used_up(&self) -> Vec<UsedUp> {
-        self.depot.used_up()
+        self.shared_data.used_up()
     }
 
     /// What became of the meetings of users so far.
-    pub fn met(&self) -> Vec<Met> {
-        self.meetings.as_ref().map(|meetings| meetings.met()).unwrap_or_default()
+    pub fn met(&self) -> Vec<BarrierStats> {
+        self.barriers.as_ref().map(|barriers| barriers.met()).unwrap_or_default()
     }
 
     /// The number of its shards.
@@ -100,7 +105,7 @@ impl<D: Driver> SteppedRun<D> {
 
     /// Some shard has still to act.
     pub fn is_waiting(&self) -> bool {
-        self.desk.is_waiting()
+        self.aggregator.is_waiting()
     }
 
     /// One turn of a shard, and one wait as its driver waits. False when the shard is over.
@@ -114,14 +119,14 @@ impl<D: Driver> SteppedRun<D> {
     ) -> Result<bool, RunError> {
         let Some(place) = self.shards.get_mut(shard) else { return Ok(false) };
         match place.as_mut().map(Shard::turn) {
-            Some(Turn::Wait { until }) => {
+            Some(Tick::Wait { until }) => {
                 if let Some(shard) = place.as_mut() {
                     shard.wait(until)?;
                     // A simulated driver hands out what has come, and sleeps then.
                     shard.sleep_until(until);
                 }
             }
-            Some(Turn::Over) => {
+            Some(Tick::Over) => {
                 if let Some(shard) = place.take() {
                     shard.finish();
                 }
@@ -129,23 +134,23 @@ impl<D: Driver> SteppedRun<D> {
             None => {}
         }
         let is_on = place.is_some();
-        let mut is_told = false;
-        while let Ok(told) = self.reports.try_recv() {
-            self.desk.take(told);
-            is_told = true;
+        let mut is_reported = false;
+        while let Ok(reported) = self.reports.try_recv() {
+            self.aggregator.take(reported);
+            is_reported = true;
         }
-        if is_told {
+        if is_reported {
             // Nobody waits in a simulated world: what came at this instant came.
-            self.desk.merger.gives_up_waiting();
+            self.aggregator.merger.gives_up_waiting();
             self.tell(&mut observe);
         }
         Ok(is_on)
     }
 
     fn tell(&mut self, observe: &mut impl FnMut(&Interval<'_>) -> ControlFlow<()>) {
-        while let Some(news) = self.desk.next() {
-            if let News::Interval(ready) = news
-                && observe(&self.desk.interval(&ready)).is_break()
+        while let Some(news) = self.aggregator.next() {
+            if let Update::Interval(ready) = news
+                && observe(&self.aggregator.interval(&ready)).is_break()
             {
                 self.control.abort();
             }
@@ -156,7 +161,7 @@ impl<D: Driver> SteppedRun<D> {
     ///
     /// # Errors
     /// As [`Control::change`].
-    pub fn change(&self, scenario: usize, what: What, now: Nanos) -> Result<Change, Refused> {
+    pub fn change(&self, scenario: usize, what: ChangeKind, now: Nanos) -> Result<Change, Refused> {
         self.control.change_at(scenario, what, now)
     }
 
@@ -171,7 +176,7 @@ impl<D: Driver> SteppedRun<D> {
     /// A driver was broken.
     pub fn finish(mut self, mut observe: impl FnMut(&Interval<'_>) -> ControlFlow<()>) -> Result<Finished, RunError> {
         self.tell(&mut observe);
-        self.desk.finish()
+        self.aggregator.finish()
     }
 
     /// What it came to as a whole run, with the verdict of each scenario. It had no thread of its own, so there is no CPU time in it; its
@@ -185,17 +190,17 @@ impl<D: Driver> SteppedRun<D> {
         mut observe: impl FnMut(&Interval<'_>) -> ControlFlow<()>,
     ) -> Result<RunResult, RunError> {
         self.tell(&mut observe);
-        let (met, used_up, values) = (self.met(), self.used_up(), self.depot.values());
+        let (met, used_up, values) = (self.met(), self.used_up(), self.shared_data.values());
         let (threads, was_stopped) = (self.shards.len(), self.control.is_stopped());
         let timelines: Vec<_> = (0..plan.scenarios.len()).map(|scenario| self.control.timeline(scenario)).collect();
-        let mut finished = self.desk.finish()?;
+        let mut finished = self.aggregator.finish()?;
         finished.forget_cpu();
         let scenarios = judged::judged(plan, &timelines, &finished, (None, None));
         let paused = paused_of_all(&timelines, Nanos::ZERO, finished.stopped_at);
         Ok(RunResult {
             started_for: finished.stopped_at.since(paused),
             paused,
-            asked_per_s: scenarios.iter().map(|scenario| scenario.asked_per_s).sum(),
+            requested_per_s: scenarios.iter().map(|scenario| scenario.requested_per_s).sum(),
             verdict: Verdict::worst(scenarios.iter().map(|scenario| &scenario.verdict)),
             scenarios,
             ends: judged::ends(&finished),
@@ -209,7 +214,7 @@ impl<D: Driver> SteppedRun<D> {
             shards: finished.shards,
             cpu: CpuTime::default(),
             // It has no name of its own.
-            driver: Chosen { kind: Kind::Poll, was_asked: true, refusal: None },
+            driver: DriverSelection { kind: Kind::Poll, was_requested: true, refusal: None },
             refused: None,
             lacked_certificate: false,
             was_stopped,
@@ -217,7 +222,7 @@ impl<D: Driver> SteppedRun<D> {
             used_up,
             met,
             values,
-            muster: None,
+            workers_summary: None,
         })
     }
 

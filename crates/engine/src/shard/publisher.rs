@@ -2,8 +2,8 @@
 
 use pacing::Nanos;
 
-use super::{Ends, Report, Seen};
-use crate::scene::Scene;
+use super::{Ends, Report, ShardSnapshots};
+use crate::scene::ScenarioLifecycle;
 use crate::times::Times;
 
 /// Snapshots of one shard on their way. Beyond it a shard goes on recording into the one it has, and hands over less often.
@@ -21,7 +21,7 @@ pub(super) struct Publisher {
 
 impl Publisher {
     /// Hands the snapshots over and goes on with empty ones. False when the run is gone.
-    pub(super) fn hand_over(&mut self, scenes: &mut [Scene], now: Nanos, times: &Times) -> bool {
+    pub(super) fn hand_over(&mut self, scenes: &mut [ScenarioLifecycle], now: Nanos, times: &Times) -> bool {
         while self.next_at <= now {
             self.index += 1;
             self.next_at = times.end_of(self.index + 1);
@@ -49,7 +49,7 @@ impl Publisher {
     }
 
     /// What the thread spent stands with its first scenario.
-    pub(super) fn tell_spending(&mut self, seen: &mut Seen) {
+    pub(super) fn tell_spending(&mut self, seen: &mut ShardSnapshots) {
         let (cpu_before, delay_before) = (self.cpu_ns, self.run_delay_ns);
         self.look_at_spending();
         if let Some(first) = seen.first_mut() {
@@ -62,11 +62,11 @@ impl Publisher {
     pub(super) fn tell_hope(&mut self, is_hopeless: bool) {
         self.was_hopeless = is_hopeless;
         // A run that is gone is met at the next hand-over.
-        let _ = self.ends.reports.send(Report::Hopeless { shard: self.ends.shard, is_hopeless });
+        let _ = self.ends.reports.send(Report::TooManyFailures { shard: self.ends.shard, is_hopeless });
     }
 
     /// Users that wait for each other start, when they were told to.
-    pub(super) fn play_round(&self, scene: &mut Scene) {
+    pub(super) fn play_round(&self, scene: &mut ScenarioLifecycle) {
         scene.look_at_round(&self.ends.changes);
     }
 
@@ -84,7 +84,7 @@ impl Publisher {
         let _ = self.ends.reports.send(Report::Broken(error.into()));
     }
 
-    pub(super) fn finish(&mut self, scenes: &mut [Scene], at: Nanos) {
+    pub(super) fn finish(&mut self, scenes: &mut [ScenarioLifecycle], at: Nanos) {
         let (mut seen, ends) = scenes.iter_mut().map(|scene| scene.finish(at)).unzip();
         self.tell_spending(&mut seen);
         let _ = self.ends.reports.send(Report::Over { shard: self.ends.shard, at, ends, seen });

@@ -47,7 +47,7 @@ fn a_mailbox_takes_one_at_least() {
 }
 
 #[test]
-fn who_comes_late_hears_what_is_told_from_then_on() {
+fn who_comes_late_hears_what_is_reported_from_then_on() {
     let mut all = subscribers(HOUR);
     tell(&mut all, 1..=3);
     let file = all.add(Delivery::Lossless, 9);
@@ -88,12 +88,12 @@ fn a_lossless_one_that_takes_misses_nothing() {
     let mut all = subscribers(HOUR);
     let file = all.add(Delivery::Lossless, 1);
     let reader = thread::spawn(move || {
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         while let Some(one) = file.wait() {
             assert_eq!((one.skipped, one.joined), (0, 0));
-            told.extend(one.row.iter().copied());
+            reported.extend(one.row.iter().copied());
         }
-        told
+        reported
     });
     tell(&mut all, 1..=500);
     drop(all);
@@ -107,12 +107,12 @@ fn one_that_is_held_up_for_holds_up_no_screen() {
     let (file, screen) = (all.add(Delivery::Lossless, 1), all.add(Delivery::Latest, 1));
     tell(&mut all, 1..=1);
     assert_eq!(taken(&screen), [(vec![1], 0, 0)]);
-    let desk = thread::spawn(move || tell(&mut all, 2..=2));
+    let aggregator = thread::spawn(move || tell(&mut all, 2..=2));
     assert_eq!(screen.wait().map(|one| one.row.to_vec()), Some(vec![2]));
     let next = || file.wait().map(|one| (one.row.to_vec(), one.joined));
     assert_eq!(next(), Some((vec![1], 0)));
     assert_eq!(next(), Some((vec![2], 0)));
-    desk.join().expect("nobody holds it up");
+    aggregator.join().expect("nobody holds it up");
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn one_that_is_dropped_holds_up_nobody() {
 }
 
 #[test]
-fn at_the_end_what_was_told_can_still_be_taken() {
+fn at_the_end_what_was_reported_can_still_be_taken() {
     for delivery in [Delivery::Lossless, Delivery::Latest] {
         let mut all = subscribers(HOUR);
         let (file, none) = (all.add(delivery, 3), all.add(delivery, 3));

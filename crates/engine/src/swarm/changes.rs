@@ -1,7 +1,7 @@
 //! Loads that are changed while they run: what starts is what arithmetic says, on any number of shards.
 
 use metrics::Snapshot;
-use pacing::change::What;
+use pacing::change::ChangeKind;
 use pacing::open::{Rate, Stage};
 use pacing::{LevelStage, Nanos};
 use plan::Flags;
@@ -15,13 +15,13 @@ fn millis(millis: u64) -> Nanos {
 }
 
 /// From then on until the end that was planned.
-fn rate(per_second: u64) -> What {
+fn rate(per_second: u64) -> ChangeKind {
     let rate = Rate::per_hour_thousandths(per_second * 3_600_000);
-    What::Rate(vec![Stage { from: rate, to: rate, span: Nanos::ZERO }])
+    ChangeKind::Rate(vec![Stage { from: rate, to: rate, span: Nanos::ZERO }])
 }
 
-fn users(count: u64) -> What {
-    What::Users(vec![LevelStage { from: count, to: count, span: Nanos::ZERO }])
+fn users(count: u64) -> ChangeKind {
+    ChangeKind::Users(vec![LevelStage { from: count, to: count, span: Nanos::ZERO }])
 }
 
 fn flags() -> Flags {
@@ -34,7 +34,7 @@ fn flags() -> Flags {
     }
 }
 
-fn run(flags: &Flags, threads: usize, changes: Vec<(Nanos, What)>) -> History {
+fn run(flags: &Flags, threads: usize, changes: Vec<(Nanos, ChangeKind)>) -> History {
     let _works = QUIET.read().unwrap_or_else(|poisoned| poisoned.into_inner());
     let changes = changes.into_iter().map(|(at, what)| (at, 0, what)).collect();
     let setting = Setting { plan: flags.plan().expect("a good plan"), threads, changes, ..Setting::calm(5) };
@@ -45,7 +45,7 @@ fn run(flags: &Flags, threads: usize, changes: Vec<(Nanos, What)>) -> History {
 
 /// What started from one instant to another, by the rows of the table.
 fn started(history: &History, from: u64, to: u64) -> u64 {
-    let rows = history.told.rows.iter().filter(|row| row.from >= millis(from) && row.to <= millis(to));
+    let rows = history.reported.rows.iter().filter(|row| row.from >= millis(from) && row.to <= millis(to));
     rows.map(|row| row.started).sum()
 }
 
@@ -80,7 +80,8 @@ fn a_pause_stands_still_and_nothing_is_lost() {
     };
     for (flags, planned) in [(&open, Some(1_600)), (&closed, None)] {
         for threads in [1, 3] {
-            let history = run(flags, threads, vec![(millis(900), What::Pause), (millis(2_900), What::Resume)]);
+            let history =
+                run(flags, threads, vec![(millis(900), ChangeKind::Pause), (millis(2_900), ChangeKind::Resume)]);
             let counts = &history.total.counts;
             assert!(planned.is_none_or(|planned| counts.started() == planned), "{}", counts.started());
             assert_eq!(counts.started(), counts.succeeded());
@@ -96,7 +97,7 @@ fn a_pause_stands_still_and_nothing_is_lost() {
     // What is paused in the warm-up stands still from its end on.
     let warm = Flags { warmup: Some("2s".to_owned()), duration: Some("1s".to_owned()), ..open };
     for threads in [1, 3] {
-        let history = run(&warm, threads, vec![(millis(900), What::Pause), (millis(4_900), What::Resume)]);
+        let history = run(&warm, threads, vec![(millis(900), ChangeKind::Pause), (millis(4_900), ChangeKind::Resume)]);
         let counts = &history.total.counts;
         assert_eq!((counts.started(), counts.succeeded()), (400, 400), "{threads} shards");
         assert_eq!(history.requests_served, 800 + 400, "it warms up all the same");
@@ -120,7 +121,7 @@ fn users_that_are_changed_come_and_go() {
             let history = run(&flags, threads, vec![(millis(900), users(30)), (millis(2_900), users(2))]);
             let each = if http2 { 2 } else { 1 };
             let at = |instant: u64| {
-                let row = history.told.rows.iter().find(|row| row.to >= millis(instant)).expect("a row");
+                let row = history.reported.rows.iter().find(|row| row.to >= millis(instant)).expect("a row");
                 row.users
             };
             assert_eq!([at(800), at(2_000), at(4_000)], [4 * each, 30 * each, 2 * each], "{threads} shards");
@@ -129,9 +130,9 @@ fn users_that_are_changed_come_and_go() {
 }
 
 #[test]
-fn an_end_that_is_asked_for_is_the_end() {
+fn an_end_that_is_requested_for_is_the_end() {
     let open = Flags { rate: Some("1000".to_owned()), duration: Some("100s".to_owned()), ..flags() };
-    let history = run(&open, 2, vec![(millis(1_400), What::End)]);
+    let history = run(&open, 2, vec![(millis(1_400), ChangeKind::End)]);
     let counts = &history.total.counts;
     assert_eq!(Some(counts.started()), history.starts_planned());
     assert!((1_500..1_600).contains(&counts.started()) && !history.was_stopped, "{}", counts.started());

@@ -144,7 +144,7 @@ fn histograms_are_counts(history: &History) -> Result<(), String> {
 }
 
 fn intervals_are_the_whole(history: &History) -> Result<(), String> {
-    let (sum, total) = (format!("{:?}", history.told.sum), format!("{:?}", history.total.counts));
+    let (sum, total) = (format!("{:?}", history.reported.sum), format!("{:?}", history.total.counts));
     ensure!(sum == total, "the intervals add up to\n{sum}\nand the whole is\n{total}");
     let interval = Nanos::from(history.setting.plan.interval);
     let (mut from, users) = (Nanos::ZERO, history.users_max());
@@ -152,17 +152,17 @@ fn intervals_are_the_whole(history: &History) -> Result<(), String> {
     let is_known = history.is_in_turn() || history.code().counts_iterations;
     let counts = &history.total.counts;
     let begun = counts.all_started() + counts.iterations() + counts.iterations_cut() + counts.iterations_failed();
-    for (index, row) in history.told.rows.iter().enumerate() {
+    for (index, row) in history.reported.rows.iter().enumerate() {
         ensure!(row.from == from && row.to > from, "interval {index} is not behind the one before it: {row:?}");
         ensure!(row.users <= users, "interval {index} has {} users of {users}", row.users);
         ensure!(!is_known || row.in_flight <= row.users.max(users) + begun, "interval {index}: {row:?}");
-        let is_last = index + 1 == history.told.rows.len();
+        let is_last = index + 1 == history.reported.rows.len();
         let span = row.to - row.from;
         ensure!(is_last || span >= interval, "interval {index} is short: {row:?}");
         ensure!(index == 0 || span.0 >= interval.0 / 10, "interval {index} is a sliver: {row:?}");
         from = row.to;
     }
-    let rows = |of: fn(&Row) -> u64| history.told.rows.iter().map(of).sum::<u64>();
+    let rows = |of: fn(&Row) -> u64| history.reported.rows.iter().map(of).sum::<u64>();
     ensure!(
         rows(|row| row.started) == counts.started() && rows(|row| row.finished) == counts.finished(),
         "the rows as they were told last are not the whole"
@@ -208,11 +208,11 @@ fn bounds_hold(history: &History) -> Result<(), String> {
 fn counts_hold(history: &History) -> Result<(), String> {
     let counts = &history.total.counts;
     ensure!(counts.sent() <= counts.attempts(), "more requests than attempts");
-    ensure!(counts.answers() <= counts.sent(), "more answers than requests");
+    ensure!(counts.responses() <= counts.sent(), "more answers than requests");
     let statuses = counts.statuses.iter().sum::<u64>();
     // Messages have none.
-    let is_as_answers = statuses == if history.is_talk() { 0 } else { counts.answers() };
-    ensure!(is_as_answers || history.is_mixed() && statuses <= counts.answers(), "statuses are not answers");
+    let is_as_responses = statuses == if history.is_talk() { 0 } else { counts.responses() };
+    ensure!(is_as_responses || history.is_mixed() && statuses <= counts.responses(), "statuses are not answers");
     ensure!(counts.connections_established() <= counts.connections_tried(), "more connections than tries");
     Ok(())
 }
@@ -246,21 +246,21 @@ fn messages_add_up(history: &History) -> Result<(), String> {
         let messages = counts.messages_sent() + counts.messages_received();
         ensure!(ended == 0 && (messages == 0 || history.is_talk()), "messages without calls");
         ensure!(counts.messages_left() <= counts.sent(), "more messages left than were sent");
-        let answered = counts.answers() <= counts.messages_received() || history.has_warmup();
+        let answered = counts.responses() <= counts.messages_received() || history.has_warmup();
         ensure!(!history.is_talk() || answered, "more answers than messages that came");
         return Ok(());
     };
     let finished = counts.finished();
     ensure!(ended == finished, "{ended} statuses of {finished} calls that ended: each has one");
     let timed = history.total.message.count() + history.total.message_gap.count();
-    let is_stream = call.sends_stream || call.answers_stream;
+    let is_stream = call.sends_stream || call.responses_stream;
     let to_time = if is_stream { counts.messages_received() } else { 0 };
     ensure!(timed == to_time, "{timed} of {} messages have a time", counts.messages_received());
     let most = counts.sent() * call.messages.len() as u64;
     ensure!(counts.messages_sent() <= most, "{} messages of {most} were sent", counts.messages_sent());
     if history.setting.is_calm() && counts.unfinished() == 0 && !history.has_warmup() {
         ensure!(counts.messages_sent() == most, "{} messages of {most} were sent", counts.messages_sent());
-        ensure!(ended == counts.answers(), "{ended} statuses of {} answers", counts.answers());
+        ensure!(ended == counts.responses(), "{ended} statuses of {} answers", counts.responses());
     }
     Ok(())
 }
@@ -269,10 +269,10 @@ fn the_target_agrees(history: &History) -> Result<(), String> {
     let counts = &history.whole;
     let warm = counts.carried() + counts.warmed_up();
     ensure!(
-        counts.answers() <= history.requests_served
+        counts.responses() <= history.requests_served
             && (history.has_warmup() || history.requests_served <= counts.sent()),
         "{} answers to {} requests of which the target read {}",
-        counts.answers(),
+        counts.responses(),
         counts.sent(),
         history.requests_served
     );
@@ -299,11 +299,11 @@ fn a_calm_world_is_kind(history: &History) -> Result<(), String> {
             counts.reconnects()
         );
         ensure!(
-            counts.answers() + counts.unfinished() + counts.reconnects() >= counts.sent()
-                && counts.answers() == counts.succeeded(),
+            counts.responses() + counts.unfinished() + counts.reconnects() >= counts.sent()
+                && counts.responses() == counts.succeeded(),
             "in a calm world {} were sent and {} answered",
             counts.sent(),
-            counts.answers()
+            counts.responses()
         );
     }
     Ok(())

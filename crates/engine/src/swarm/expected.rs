@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pacing::Nanos;
-use pacing::change::Course;
+use pacing::change::LoadProfile;
 use plan::{Arrivals, Load, Program};
 
 use super::history::History;
@@ -67,8 +67,8 @@ impl History {
             }
             Load::Closed { .. } | Load::Open { arrivals: Arrivals::Poisson { .. }, .. } => None,
             Load::Open { .. } if self.is_changed() => match self.timeline.course() {
-                Course::Rate(schedule) => Some(schedule.count()),
-                Course::Users(..) => None,
+                LoadProfile::Rate(schedule) => Some(schedule.count()),
+                LoadProfile::Users(..) => None,
             },
             Load::Open { stages, requests, .. } => {
                 let doubled: u128 =

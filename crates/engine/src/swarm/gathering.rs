@@ -27,7 +27,7 @@ fn streams(path: &str, connections: u64, streams: u64) -> Flags {
 
 /// The most that anything lies unseen is a thousandth of what an answer takes, and no more than the bound.
 #[test]
-fn answers_on_streams_gather() {
+fn responses_on_streams_gather() {
     for (path, least_us, most_us) in
         [("/delay/5", 5, 6), ("/delay/12", 12, 13), ("/delay/30", 20, 20), ("/delay/55", 20, 20)]
     {

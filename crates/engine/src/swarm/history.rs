@@ -6,15 +6,17 @@ use std::sync::Arc;
 
 use driver::sim::{Faults, Host, Network, SimDriver};
 use metrics::{Counts, Snapshot};
-use pacing::change::{Course, Timeline, What};
+use pacing::change::{ChangeKind, LoadProfile, Timeline};
 
 use pacing::{Nanos, Random};
 use plan::{Load, Node, Plan, Program, Scenario, Step};
 use target::SteppedServer;
 
 use super::plans::{changes, make_anew, plan_of, program_of, says_goodbye, vary};
-use crate::program::Code;
-use crate::{Interval, Met, Part, ScenarioInterval, ShardUse, SteppedRun, StopHandle, Supplies, UsedUp};
+use crate::program::CompiledProgram;
+use crate::{
+    BarrierStats, DataSources, Interval, Partition, ScenarioInterval, SteppedRun, StopHandle, ThreadUsage, UsedUp,
+};
 
 /// A world that takes more turns than this hangs.
 const TURNS_MAX: u64 = 3_000_000;
@@ -41,11 +43,11 @@ pub(crate) struct Setting {
     /// Somebody stops the run, gently or at once.
     pub(crate) stop_at: Option<(Nanos, bool)>,
     /// The load is changed, in this order; no earlier than these instants.
-    pub(crate) changes: Vec<(Nanos, usize, What)>,
+    pub(crate) changes: Vec<(Nanos, usize, ChangeKind)>,
     /// This completion of the network is lost.
     pub(crate) lost_completion: Option<u64>,
     /// What its users read and reckon with.
-    pub(crate) supplies: Supplies,
+    pub(crate) supplies: DataSources,
 }
 
 impl Setting {
@@ -63,7 +65,7 @@ impl Setting {
             stop_at: None,
             changes: Vec::new(),
             lost_completion: None,
-            supplies: Supplies::default(),
+            supplies: DataSources::default(),
         };
         if !is_calm {
             for _ in 0..random.below(3) {
@@ -153,7 +155,7 @@ impl Setting {
             stop_at: None,
             changes: Vec::new(),
             lost_completion: None,
-            supplies: Supplies::default(),
+            supplies: DataSources::default(),
         }
     }
 
@@ -176,11 +178,11 @@ pub(crate) struct History {
     pub(crate) total: Snapshot,
     pub(crate) wall: Nanos,
     /// What was told while it ran.
-    pub(crate) told: Told,
+    pub(crate) reported: Reported,
     /// From the start to the instant from which nothing was started any more.
     pub(crate) started_for: Nanos,
     /// What its shards spent.
-    pub(crate) uses: Vec<ShardUse>,
+    pub(crate) uses: Vec<ThreadUsage>,
     /// The load over time, as it was changed.
     pub(crate) timeline: Arc<Timeline>,
     pub(crate) was_stopped: bool,
@@ -205,7 +207,7 @@ pub(crate) struct History {
     /// Files whose rows were used up.
     pub(crate) used_up: Vec<UsedUp>,
     /// What became of the meetings of users.
-    pub(crate) met: Vec<Met>,
+    pub(crate) met: Vec<BarrierStats>,
 }
 
 impl History {
@@ -221,8 +223,8 @@ impl History {
     pub(crate) fn users_max(&self) -> u64 {
         let planned = self.scenario().users();
         match self.timeline.course() {
-            Course::Rate(_) => planned,
-            Course::Users(levels, _) => planned.max(levels.most() * u64::from(self.scenario().target().streams)),
+            LoadProfile::Rate(_) => planned,
+            LoadProfile::Users(levels, _) => planned.max(levels.most() * u64::from(self.scenario().target().streams)),
         }
     }
 
@@ -232,8 +234,8 @@ impl History {
     }
 
     /// What its users go through.
-    pub(crate) fn code(&self) -> Code {
-        Code::new(&self.scenario().program, self.scenario().steps.len())
+    pub(crate) fn code(&self) -> CompiledProgram {
+        CompiledProgram::new(&self.scenario().program, self.scenario().steps.len())
     }
 
     /// The target takes requests on streams, and says goodbye in the middle of them.
@@ -273,7 +275,7 @@ struct Stage<'a> {
     /// The hosts of the shards, in their order.
     hosts: Vec<Host>,
     /// Scenario by scenario.
-    told: Vec<Told>,
+    reported: Vec<Reported>,
 }
 
 /// Runs a setting to its end, and until the network is quiet.
@@ -308,7 +310,7 @@ impl Town {
         let mut hosts = Vec::new();
         let run = SteppedRun::start_with(
             &setting.plan,
-            (setting.supplies.clone(), Part::default()),
+            (setting.supplies.clone(), Partition::default()),
             address(),
             setting.threads,
             &stop,
@@ -325,8 +327,8 @@ impl Town {
                 _ => hosts.iter().for_each(|host| network.freeze(*host, began + from, began + to)),
             }
         }
-        let told = vec![Told::default(); setting.plan.scenarios.len()];
-        let mut stage = Stage { town: self, run, hosts, told };
+        let reported = vec![Reported::default(); setting.plan.scenarios.len()];
+        let mut stage = Stage { town: self, run, hosts, reported };
         let mut changes = setting.changes.clone().into_iter().peekable();
         let (mut turns, mut most_in_flight, mut stop_at) = (0, 0, setting.stop_at);
         while stage.run.is_waiting() {
@@ -353,39 +355,40 @@ impl Town {
         let (requests_served, server_open) =
             (stage.town.server.requests() - served_before, stage.town.server.open_connections());
         let shards = stage.hosts.len();
-        let mut told = stage.told;
-        let timelines: Vec<_> = (0..told.len()).map(|scenario| stage.run.timeline(scenario)).collect();
+        let mut reported = stage.reported;
+        let timelines: Vec<_> = (0..reported.len()).map(|scenario| stage.run.timeline(scenario)).collect();
         let (used_up, met) = (stage.run.used_up(), stage.run.met());
-        let finished = stage.run.finish(|interval| note(&mut told, interval)).map_err(|error| error.to_string())?;
+        let finished = stage.run.finish(|interval| note(&mut reported, interval)).map_err(|error| error.to_string())?;
         // These figures are not virtual.
-        let real = |spent: &ShardUse| ShardUse { cpu_ns: 0, run_delay_ns: 0, saturated_ns: 0, ..spent.clone() };
-        let mut histories = told.into_iter().zip(timelines).enumerate().map(|(number, (told, timeline))| History {
-            number,
-            others: Vec::new(),
-            whole: finished.total.counts.clone(),
-            // Nor is this one.
-            total: without_cpu(finished.total_of(number)),
-            wall: finished.wall,
-            told,
-            started_for: finished.ends[number].stopped_at,
-            uses: finished.shards.iter().map(real).collect(),
-            timeline,
-            was_stopped: stop.is_stopped(),
-            most_in_flight,
-            most_sockets,
-            most_gathered,
-            shards,
-            sockets_left,
-            requests_served,
-            server_open,
-            server_sockets: network.open_sockets(server_host) - 1,
-            connections_lost: network.lost_connections(),
-            fault_count: network.faults_so_far() - faults_before,
-            spent: finished.ends[number].spent,
-            used_up: used_up.clone(),
-            met: met.clone(),
-            setting: setting.clone(),
-        });
+        let real = |spent: &ThreadUsage| ThreadUsage { cpu_ns: 0, run_delay_ns: 0, saturated_ns: 0, ..spent.clone() };
+        let mut histories =
+            reported.into_iter().zip(timelines).enumerate().map(|(number, (reported, timeline))| History {
+                number,
+                others: Vec::new(),
+                whole: finished.total.counts.clone(),
+                // Nor is this one.
+                total: without_cpu(finished.total_of(number)),
+                wall: finished.wall,
+                reported,
+                started_for: finished.ends[number].stopped_at,
+                uses: finished.shards.iter().map(real).collect(),
+                timeline,
+                was_stopped: stop.is_stopped(),
+                most_in_flight,
+                most_sockets,
+                most_gathered,
+                shards,
+                sockets_left,
+                requests_served,
+                server_open,
+                server_sockets: network.open_sockets(server_host) - 1,
+                connections_lost: network.lost_connections(),
+                fault_count: network.faults_so_far() - faults_before,
+                spent: finished.ends[number].spent,
+                used_up: used_up.clone(),
+                met: met.clone(),
+                setting: setting.clone(),
+            });
         let mut first = histories.next().ok_or("a plan has a scenario")?;
         first.others = histories.collect();
         Ok(first)
@@ -404,9 +407,9 @@ fn without_cpu(total: &Snapshot) -> Snapshot {
 }
 
 /// Each scenario has its own rows.
-fn note(told: &mut [Told], interval: &Interval<'_>) -> ControlFlow<()> {
-    for (told, part) in told.iter_mut().zip(&interval.scenarios) {
-        told.note(interval, part);
+fn note(reported: &mut [Reported], interval: &Interval<'_>) -> ControlFlow<()> {
+    for (reported, part) in reported.iter_mut().zip(&interval.scenarios) {
+        reported.note(interval, part);
     }
     ControlFlow::Continue(())
 }
@@ -428,13 +431,13 @@ pub(crate) struct Row {
 
 /// What was told while a run went on.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct Reported {
     /// The sums of all that was new.
     pub(crate) sum: Counts,
     pub(crate) rows: Vec<Row>,
 }
 
-impl Told {
+impl Reported {
     fn note(&mut self, interval: &Interval<'_>, part: &ScenarioInterval<'_>) {
         self.sum.merge(&part.added.counts);
         let row = Row {
@@ -464,8 +467,8 @@ impl Stage<'_> {
             return self.town.server.step().map_err(|error| error.to_string());
         }
         let Some(number) = self.hosts.iter().position(|of| *of == host) else { return Ok(()) };
-        let told = &mut self.told;
-        let is_on = self.run.step(number, |interval| note(told, interval)).map_err(|error| error.to_string())?;
+        let reported = &mut self.reported;
+        let is_on = self.run.step(number, |interval| note(reported, interval)).map_err(|error| error.to_string())?;
         let Some(shard) = self.run.shard(number).filter(|_| is_on) else {
             self.town.network.park(host);
             return Ok(());

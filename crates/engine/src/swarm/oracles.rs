@@ -172,7 +172,7 @@ fn a_warmup_is_left_out() {
     let load = Flags { connections: Some("5".to_owned()), warmup: Some("3s".to_owned()), ..flags("/", "100", "4s") };
     let history = run(load, vec![(0, Nanos(SECOND), Nanos(2 * SECOND))]);
     let counts = &history.total.counts;
-    assert_eq!((counts.started(), counts.succeeded(), counts.answers()), (400, 400, 400));
+    assert_eq!((counts.started(), counts.succeeded(), counts.responses()), (400, 400, 400));
     assert_eq!(counts.connections_established(), 5);
     let slowest = history.total.class(Class::Succeeded).of(Measure::Response).max();
     assert!(slowest < Some(SECOND / 10), "the freeze of the warm-up shows: {slowest:?}");

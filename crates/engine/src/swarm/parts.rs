@@ -12,7 +12,7 @@ use plan::{Flags, Plan};
 use target::SteppedServer;
 
 use crate::idle::QUIET;
-use crate::{Lease, Part, SteppedRun, StopHandle, Supplies};
+use crate::{DataSources, Lease, Partition, SteppedRun, StopHandle};
 
 /// A run of a part, in the simulated network.
 struct Crewed {
@@ -60,9 +60,9 @@ impl World {
     fn begin_with(&mut self, slots: impl Iterator<Item = u16>, from: Option<Nanos>, lease: Lease) {
         let segment = Segment::of_slots(slots).expect("some slots");
         let begins = Some((Clock::start(), self.begins));
-        let part = Part { segment: segment.clone(), from, begins, lease, ..Part::default() };
+        let part = Partition { segment: segment.clone(), from, begins, lease, ..Partition::default() };
         let (network, mut hosts) = (self.network.clone(), Vec::new());
-        let supplies = (Supplies::default(), part);
+        let supplies = (DataSources::default(), part);
         let run = SteppedRun::start_with(&self.plan, supplies, address(), self.threads, &StopHandle::default(), || {
             let driver = network.add_host();
             hosts.push(driver.host());
@@ -84,9 +84,9 @@ impl World {
             let found = self.runs.iter_mut().find_map(|one| whose(one).map(|shard| (one, shard)));
             let (one, shard) = found.expect("somebody's host");
             let (total, users) = (&mut one.total, &mut one.users);
-            let is_on = one.run.step(shard, |told| {
-                total.merge(told.added);
-                users.push((told.to, told.seen.gauges.users));
+            let is_on = one.run.step(shard, |reported| {
+                total.merge(reported.added);
+                users.push((reported.to, reported.seen.gauges.users));
                 ControlFlow::Continue(())
             });
             if !is_on.expect("a simulated driver works") {
@@ -101,9 +101,9 @@ impl World {
         let mut users = Vec::new();
         for one in self.runs {
             let (mut total, mut rows) = (one.total, one.users);
-            let last = one.run.finish(|told| {
-                total.merge(told.added);
-                rows.push((told.to, told.seen.gauges.users));
+            let last = one.run.finish(|reported| {
+                total.merge(reported.added);
+                rows.push((reported.to, reported.seen.gauges.users));
                 ControlFlow::Continue(())
             });
             let last = last.expect("a simulated driver works");

@@ -3,31 +3,31 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pacing::change::What;
+use pacing::change::ChangeKind;
 use pacing::open::{self, Rate};
 use pacing::{LevelStage, Nanos, Random};
 use plan::{
-    Choice, Flags, Ground, Load, Making, Names, Node, OnFailure, Pattern, Plan, Program, Rendering, Schema, Step,
+    Choice, DynamicParts, Flags, Ground, Load, Names, Node, OnFailure, Pattern, Plan, Program, Rendering, Schema, Step,
     Think, Transaction, UserShape,
 };
 
 /// Changes for a load, each pause with its end.
-pub(super) fn changes(random: &mut Random, load: &Load) -> Vec<(Nanos, What)> {
+pub(super) fn changes(random: &mut Random, load: &Load) -> Vec<(Nanos, ChangeKind)> {
     let mut changes = Vec::new();
     let mut at = Nanos(random.below(400_000_000));
     for _ in 0..random.between(1, 4) {
         let span = Nanos(random.between(1_000_000, 600_000_000));
         match random.below(3) {
-            0 => changes.extend([(at, What::Pause), (at + span, What::Resume)]),
+            0 => changes.extend([(at, ChangeKind::Pause), (at + span, ChangeKind::Resume)]),
             _ if matches!(load, Load::Open { .. }) => {
                 let rates = [random.below(3_000), random.below(3_000)];
                 let [from, to] = rates.map(|rate| Rate::per_hour_thousandths(rate * 3_600_000));
                 let span = if random.chance(500_000) { span } else { Nanos::ZERO };
-                changes.push((at, What::Rate(vec![open::Stage { from, to, span }])));
+                changes.push((at, ChangeKind::Rate(vec![open::Stage { from, to, span }])));
             }
             _ => {
                 let [from, to] = [random.below(25), random.below(25)];
-                changes.push((at, What::Users(vec![LevelStage { from, to, span: Nanos::ZERO }])));
+                changes.push((at, ChangeKind::Users(vec![LevelStage { from, to, span: Nanos::ZERO }])));
             }
         }
         at = changes.last().map_or(at, |(at, _)| *at) + Nanos(random.below(500_000_000));
@@ -191,7 +191,7 @@ pub(super) fn make_anew(step: &mut Step) {
         Pattern::parse(&format!("{}?n=${{random(100,999)}}", step.request.path), Ground::Url).expect("a pattern");
     step.request.path.push_str("?n=100");
     let path = Some(Rendering::new(&path, &mut Nobody).expect("no names"));
-    step.making = Some(Arc::new(Making { path, ..Making::default() }));
+    step.making = Some(Arc::new(DynamicParts { path, ..DynamicParts::default() }));
 }
 
 struct Nobody;
@@ -250,12 +250,12 @@ fn meet(random: &mut Random, plan: &mut Plan) {
     for number in 0..random.between(1, 2) as u32 {
         let within = random.chance(500_000).then(|| Duration::from_millis(random.below(2_000)));
         let users = random.between(1, most + 2);
-        plan.meetings.push(plan::Meeting { name: number.to_string(), users, within });
+        plan.barriers.push(plan::Barrier { name: number.to_string(), users, within });
         for scenario in &mut plan.scenarios {
             let is_rendezvous = matches!(scenario.load, Load::Closed { shape: UserShape::Rendezvous, .. });
             if !is_rendezvous && random.chance(700_000) {
                 let place = random.below(scenario.program.nodes.len() as u64 + 1) as usize;
-                scenario.program.nodes.insert(place, Node::Meet(number));
+                scenario.program.nodes.insert(place, Node::Barrier(number));
             }
         }
     }

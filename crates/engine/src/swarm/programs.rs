@@ -11,11 +11,11 @@ use super::history::{self, History, Setting};
 use crate::idle::QUIET;
 
 mod apart;
+mod barriers;
 mod carriers;
 mod forks;
 mod leaving;
 mod loops;
-mod meetings;
 mod sharing;
 mod transactions;
 

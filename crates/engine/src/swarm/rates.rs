@@ -32,10 +32,11 @@ fn kept(load: &Flags, threads: usize, starts: u64, span: Nanos) {
     // An instant is rounded down to a nanosecond.
     let is_span = history.started_for.0.abs_diff(span.0) <= 1;
     assert!(started == starts && is_span, "{started} in {:?}: {load:?} on {threads}", history.started_for);
-    let asked = crate::run::asked_per_s(history.scenario(), &history.timeline, history.started_for, &history.total)
-        .expect("a rate");
+    let requested =
+        crate::run::requested_per_s(history.scenario(), &history.timeline, history.started_for, &history.total)
+            .expect("a rate");
     let achieved = started as f64 / history.started_for.as_secs_f64();
-    assert!((achieved / asked - 1.0).abs() < 1e-3, "{achieved} of {asked}: {load:?} on {threads}");
+    assert!((achieved / requested - 1.0).abs() < 1e-3, "{achieved} of {requested}: {load:?} on {threads}");
 }
 
 #[test]

@@ -7,10 +7,10 @@ use plan::Flags;
 
 use super::checks;
 use super::history::{self, ALL_SHARDS, FIRST_SHARD, History, Setting, TARGET};
-use super::plant::{self, Bug};
+use super::mutants::{self, Bug};
 use crate::idle::QUIET;
 use crate::slices::Slices;
-use crate::spent::ShardUse;
+use crate::usage::ThreadUsage;
 use crate::verdict::{Evidence, Limit, Verdict};
 
 const MILLI: u64 = 1_000_000;
@@ -43,7 +43,7 @@ fn verdict(history: &History) -> Verdict {
         total: &history.total,
         wall: history.wall,
         shards: &history.uses,
-        asked_per_s: crate::run::asked_per_s(scenario, &history.timeline, history.started_for, &history.total),
+        requested_per_s: crate::run::requested_per_s(scenario, &history.timeline, history.started_for, &history.total),
         link: None,
         growth: None,
         slices: &Slices::default(),
@@ -56,9 +56,9 @@ fn verdict(history: &History) -> Verdict {
 /// With a bug that strikes the `nth` time that its place is passed, the check does not hold.
 fn finds(bug: Bug, nth: u32, check: impl Fn() -> bool) {
     assert!(check(), "without the bug the check holds");
-    plant::plant(Some(bug), nth);
+    mutants::plant(Some(bug), nth);
     let holds = check();
-    plant::plant(None, 0);
+    mutants::plant(None, 0);
     assert!(!holds, "{bug:?} is not found");
 }
 
@@ -90,7 +90,7 @@ fn what_a_frozen_target_keeps_bounds_the_percentiles() {
     assert!(bounds_contain_the_freeze(&history), "{:?}", history.total.counts);
     assert_eq!(verdict(&history).limit, Limit::Target);
     // What was in flight was seen while it was: up to a thousand more each second.
-    let ages: Vec<u64> = history.told.rows.iter().map(|row| row.in_flight).collect();
+    let ages: Vec<u64> = history.reported.rows.iter().map(|row| row.in_flight).collect();
     assert!(ages[4] < 20 && (900..=1_100).contains(&ages[6]) && (2_900..=3_100).contains(&ages[8]), "{ages:?}");
     finds(Bug::UnfinishedHasNoTime, 1, || checks::all(&frozen_target()).is_ok());
 }
@@ -105,7 +105,7 @@ fn late_shard() -> History {
 
 /// Each user makes some 99 requests a second; ten of them do nothing while their shard stands still.
 fn rows_are_right(history: &History) -> bool {
-    let rows = &history.told.rows;
+    let rows = &history.reported.rows;
     let expected = |row: usize| match row {
         1 => 1_470..=1_505,
         2..=6 => 985..=1_000,
@@ -123,7 +123,7 @@ fn rows_are_right(history: &History) -> bool {
 fn a_late_thread_is_waited_for_and_its_rows_are_mended() {
     let history = late_shard();
     let shown: Vec<_> = history
-        .told
+        .reported
         .rows
         .iter()
         .map(|row| (row.to.0 / MILLI, row.users, row.finished, row.late_shards, row.is_corrected))
@@ -140,9 +140,13 @@ fn a_stall_across_the_end_leaves_no_sliver() {
     for stalled_ms in [1_100, 1_200, 1_210, 1_500, 2_205] {
         let freeze = vec![(ALL_SHARDS, Nanos(2_800 * MILLI), Nanos((2_800 + stalled_ms) * MILLI))];
         let history = run(Setting { threads: 2, ..setting(&load, freeze) });
-        for row in &history.told.rows {
+        for row in &history.reported.rows {
             let span = (row.to - row.from).as_secs_f64();
-            assert!(span >= 0.1 && row.finished as f64 / span < 1_100.0, "{stalled_ms} ms: {:#?}", history.told.rows);
+            assert!(
+                span >= 0.1 && row.finished as f64 / span < 1_100.0,
+                "{stalled_ms} ms: {:#?}",
+                history.reported.rows
+            );
         }
     }
 }
@@ -254,7 +258,7 @@ fn stalled_loops() -> History {
 }
 
 fn the_stall_is_ours(history: &History) -> bool {
-    let is_counted = |spent: &ShardUse| {
+    let is_counted = |spent: &ThreadUsage| {
         let late = spent.lag.count_between(25 * MILLI, 2 * SECOND);
         (19..=20).contains(&late) && (118..=122).contains(&spent.lag.count())
     };
@@ -267,7 +271,7 @@ fn a_stall_of_ours_is_as_many_ticks_as_it_covers() {
     let counts = &history.total.counts;
     assert!(the_stall_is_ours(&history), "{:?}", history.uses[0].lag);
     // Each user had one request in flight, and that alone owes its time to us.
-    assert_eq!((counts.covered_responses(), history.total.covered_count()), (10, 10));
+    assert_eq!((counts.stall_affected_responses(), history.total.covered_count()), (10, 10));
     let service = history.total.class(Class::Succeeded).of(Measure::Service).clone();
     assert!(service.max() > Some(900 * MILLI) && service.max_without(history.total.covered()) < Some(20 * MILLI));
     assert!((950 * MILLI..=1_001 * MILLI).contains(&history.uses[0].stalled_ns), "{}", history.uses[0].stalled_ns);
@@ -275,7 +279,7 @@ fn a_stall_of_ours_is_as_many_ticks_as_it_covers() {
     // A stall of the target is none of ours.
     let load = Flags { connections: Some("10".to_owned()), ..flags("/delay/13", "6s") };
     let theirs = run(setting(&load, vec![(TARGET, Nanos(3 * SECOND), Nanos(4 * SECOND))]));
-    assert_eq!((theirs.total.counts.covered_responses(), theirs.uses[0].stalled_ns), (0, 0));
+    assert_eq!((theirs.total.counts.stall_affected_responses(), theirs.uses[0].stalled_ns), (0, 0));
     assert_ne!(verdict(&theirs).limit, Limit::Generator);
 }
 
@@ -364,7 +368,7 @@ fn a_rate_is_over_the_time_of_its_starts() {
     let load = Flags { connections: Some("10".to_owned()), ..flags("/delay/300", "2s") };
     let history = run(setting(&load, Vec::new()));
     let counts = &history.total.counts;
-    assert_eq!((counts.finished(), counts.drained(), counts.drained_well()), (70, 10, 10), "{counts:?}");
+    assert_eq!((counts.finished(), counts.drained(), counts.drained_succeeded()), (70, 10, 10), "{counts:?}");
     assert_eq!(history.started_for, Nanos(2 * SECOND));
     let open = Flags { rate: Some("500".to_owned()), ..flags("/delay/1500", "2s") };
     let history = run(setting(&open, Vec::new()));

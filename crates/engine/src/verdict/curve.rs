@@ -1,7 +1,7 @@
 //! Where the number in flight changed while the load ran, rates say what a part of it would get.
 
-use super::known::Part;
-use crate::halving::{ANSWERS_MIN, Answer, Sample, compare_samples, grouped};
+use super::known::UsersPart;
+use crate::halving::{ProbeFinding, RESPONSES_MIN, Sample, compare_samples, grouped};
 use crate::slices::{Slice, Slices};
 
 /// As much in flight as there was at most, nearly.
@@ -15,7 +15,7 @@ const PARTS: usize = 10;
 const MOST_MIN: u64 = 4;
 
 /// What half of the most in flight got of the rate; `None` where it was not there for long enough, or where that says nothing.
-pub(super) fn curve(slices: &Slices) -> Option<(Part, Answer)> {
+pub(super) fn curve(slices: &Slices) -> Option<(UsersPart, ProbeFinding)> {
     let most = slices.each.iter().map(|slice| slice.in_flight).max().filter(|most| *most >= MOST_MIN)? as f64;
     let share = |slice: &Slice| slice.in_flight as f64 / most;
     // A stretch begins with what was in flight at the end of the one before.
@@ -40,9 +40,9 @@ pub(super) fn curve(slices: &Slices) -> Option<(Part, Answer)> {
         Sample::of(&grouped(&slices[slices.len() - whole..], each), width * each as f64)
     };
     let width = slices.width.as_secs_f64();
-    let seen = compare_samples(&sample(&high, width), &sample(&half, width), kept, 0.0, ANSWERS_MIN)?;
-    let is_refused = seen.answer == Answer::Refuses;
-    Some((Part { kept, rate: seen.share, time: None, is_refused }, seen.answer))
+    let seen = compare_samples(&sample(&high, width), &sample(&half, width), kept, 0.0, RESPONSES_MIN)?;
+    let is_refused = seen.response == ProbeFinding::Refuses;
+    Some((UsersPart { kept, rate: seen.share, time: None, is_refused }, seen.response))
 }
 
 #[cfg(test)]
@@ -62,11 +62,11 @@ mod tests {
 
     #[test]
     fn a_flat_curve_is_the_targets_limit() {
-        let (part, answer) = curve(&ramp(10, 200)).expect("there was half of it");
-        assert_eq!(answer, Answer::AtLimit);
+        let (part, response) = curve(&ramp(10, 200)).expect("there was half of it");
+        assert_eq!(response, ProbeFinding::AtLimit);
         assert!((part.kept - 0.5).abs() < 0.05 && (part.rate - 1.0).abs() < 0.05, "{part:?}");
-        let (part, answer) = curve(&ramp(10, u64::MAX)).expect("there was half of it");
-        assert_eq!(answer, Answer::Below);
+        let (part, response) = curve(&ramp(10, u64::MAX)).expect("there was half of it");
+        assert_eq!(response, ProbeFinding::Below);
         assert!((part.rate - 0.5).abs() < 0.05, "{part:?}");
     }
 

@@ -20,8 +20,9 @@ const STALLED_SHARE_MAX: f64 = 0.1;
 pub(super) fn gaps(slices: &Slices, response_ns: (f64, f64)) -> Option<Gaps> {
     let usual = usual_in_flight(slices);
     // Nobody expects an answer where nothing was asked, and few where little was.
-    let is_asked = |slice: &Slice| slice.refused > 0 || slice.in_flight > 0 && slice.in_flight as f64 >= 0.5 * usual;
-    let is_empty = |slice: &Slice| slice.answered() == 0 && is_asked(slice);
+    let is_requested =
+        |slice: &Slice| slice.refused > 0 || slice.in_flight > 0 && slice.in_flight as f64 >= 0.5 * usual;
+    let is_empty = |slice: &Slice| slice.answered() == 0 && is_requested(slice);
     let busy = slices.each.iter().filter(|slice| !is_empty(slice));
     let (count, sum) = busy.fold((0u64, 0u64), |(count, sum), slice| (count + 1, sum + slice.answered()));
     let per_slice = sum as f64 / count.max(1) as f64;
@@ -78,7 +79,7 @@ mod tests {
     const NOTHING: Slice = Slice { ended: 0, succeeded: 0, refused: 0, in_flight: 4, stalled: 0 };
 
     #[test]
-    fn a_stretch_without_answers_is_told_with_its_instants() {
+    fn a_stretch_without_responses_is_reported_with_its_instants() {
         let mut each = vec![answered(20); 30];
         each[10..20].fill(NOTHING);
         let found = gaps(&slices(each.clone()), (2e6, 4e6)).expect("a gap");
@@ -106,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_of_several_is_told() {
+    fn the_longest_of_several_is_reported() {
         let mut each = vec![answered(20); 60];
         each[10..15].fill(NOTHING);
         each[30..40].fill(NOTHING);

@@ -6,15 +6,15 @@ use crate::probed::NotTried;
 
 /// How the conclusion is known.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Known {
+pub enum Basis {
     /// By what was counted.
     Counts,
     /// The users of a closed load did what they were asked to, and the target had little of their time.
-    Held(Held),
+    PaceHeld(PaceHeld),
     /// Half of the users went on alone when the measured time was over.
-    Probe(Part),
+    Probe(UsersPart),
     /// There were fewer of them in flight for a part of the measured time.
-    Curve(Part),
+    Curve(UsersPart),
     /// All users began at once, and the first request of each took this share of the time of later ones: a queue filled up.
     FirstRound(f64),
     /// The target gave no answer at all for a while.
@@ -55,12 +55,12 @@ pub enum Known {
     Nothing(Unknown),
 }
 
-impl Known {
+impl Basis {
     /// A stable name for reports.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Counts => "counts",
-            Self::Held(_) => "held",
+            Self::PaceHeld(_) => "held",
             Self::Probe(_) => "probe",
             Self::Curve(_) => "curve",
             Self::FirstRound(_) => "first_round",
@@ -77,7 +77,7 @@ impl Known {
 
 /// Users that did what they were asked to.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Held {
+pub struct PaceHeld {
     /// How many, on average.
     pub users: f64,
     /// Iterations of all of them, a second.
@@ -90,7 +90,7 @@ pub struct Held {
 
 /// What a part of the users says.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Part {
+pub struct UsersPart {
     /// How large it was.
     pub kept: f64,
     /// Its share of the rate.
@@ -128,7 +128,7 @@ pub enum Unknown {
     /// The rate did not stay the same before the end.
     Unsteady,
     /// The rate of half of the users was too near to the middle for what was seen.
-    Unsure(Part),
+    Unsure(UsersPart),
     /// Another share of them failed.
     Differing,
     /// Half of the users got too few answers in the time that there was.

@@ -4,7 +4,7 @@ use metrics::{Counts, Measure, Timings};
 use pacing::Nanos;
 
 use super::{Evidence, LOSS_SHARE_MAX};
-use crate::spent::ShardUse;
+use crate::usage::ThreadUsage;
 
 /// Starts that are later than this at the 99th percentile are no more what was asked for; a scheduler's own hiccups are below.
 const LATENESS_MAX: Nanos = Nanos::from_millis(10);
@@ -25,12 +25,12 @@ const SATURATED_SHARE_MAX: f64 = 0.2;
 pub(super) fn was_late(evidence: &Evidence<'_>, all: &Timings) -> bool {
     let (counts, shards) = (&evidence.total.counts, evidence.shards);
     let dropped = counts.dropped_by_generator() as f64 > LOSS_SHARE_MAX * counts.all_started() as f64;
-    let was_kept = |spent: &ShardUse| {
+    let was_kept = |spent: &ThreadUsage| {
         saturated_share(spent, counts) >= SATURATED_SHARE_MAX || spent.run_delay_share() >= RUN_DELAY_SHARE_MAX
     };
     // A load with a rate sends what it owes; one of users sends less for as long as it stands still.
-    let stalled = shards.iter().map(ShardUse::stalled_share).sum::<f64>() / shards.len().max(1) as f64;
-    let is_in_rate = evidence.asked_per_s.is_none() && stalled > STALLED_SHARE_MAX;
+    let stalled = shards.iter().map(ThreadUsage::stalled_share).sum::<f64>() / shards.len().max(1) as f64;
+    let is_in_rate = evidence.requested_per_s.is_none() && stalled > STALLED_SHARE_MAX;
     dropped || late_starts(all) > LATE_TICKS_SHARE_MAX || is_in_rate || shards.iter().any(was_kept)
 }
 
@@ -42,15 +42,15 @@ fn late_starts(all: &Timings) -> f64 {
 }
 
 /// How much of the time a thread wanted all of its core for what somebody answered: whoever is refused at once tries again at once.
-fn saturated_share(spent: &ShardUse, counts: &Counts) -> f64 {
-    let is_refused = counts.answers() + counts.succeeded() == 0 && counts.failed() > 0;
+fn saturated_share(spent: &ThreadUsage, counts: &Counts) -> f64 {
+    let is_refused = counts.responses() + counts.succeeded() == 0 && counts.failed() > 0;
     if is_refused { 0.0 } else { spent.saturated_share() }
 }
 
 /// The largest share of the time, or of the starts, that the generator was late for.
 pub(super) fn own_share(evidence: &Evidence<'_>, all: &Timings) -> f64 {
     let counts = &evidence.total.counts;
-    let of_thread = |spent: &ShardUse| {
+    let of_thread = |spent: &ThreadUsage| {
         saturated_share(spent, counts).max(spent.run_delay_share()).max(spent.stalled_share()).max({
             let late = spent.lag.count_between(LAG_MAX.0, u64::MAX);
             late as f64 / spent.lag.count().max(1) as f64

@@ -4,7 +4,7 @@ use metrics::{Counter, Failure, Measure, Timings};
 use pacing::Nanos;
 use plan::Load;
 
-use super::known::{Gaps, Held, Known};
+use super::known::{Basis, Gaps, PaceHeld};
 use super::{Evidence, failed, syns, within};
 
 /// Users that pause, and of whose iterations the target has less than this share, hold their pace.
@@ -28,43 +28,49 @@ const TOO_MANY: u16 = 429;
 const MOST: f64 = 0.9;
 const OVERLOADED_SHARE_MIN: f64 = 0.2;
 
-/// Nothing came back for a while.
-pub(super) fn of_gaps(gaps: Gaps) -> Known {
-    if gaps.refused > 0 { Known::Outage(gaps) } else { Known::StoodStill(gaps) }
+/// Nothing came back for a while. No longer than the retry of a SYN takes is no stall of a target whose listen queue was full: all of
+/// its clients waited for a retry.
+pub(super) fn of_gaps(evidence: &Evidence<'_>, gaps: Gaps) -> Basis {
+    if gaps.refused > 0 {
+        return Basis::Outage(gaps);
+    }
+    let is_one_retry = gaps.to - gaps.from <= syns::RETRY_MAX;
+    lost_syns(evidence).filter(|_| is_one_retry).unwrap_or(Basis::StoodStill(gaps))
 }
 
 /// What failed in a way that says what the target was about.
-pub(super) fn of_failures(evidence: &Evidence<'_>) -> Option<Known> {
+pub(super) fn of_failures(evidence: &Evidence<'_>) -> Option<Basis> {
     lost_syns(evidence).or_else(|| starved(evidence))
 }
 
 /// Connections were open only after their SYN had gone out again, in a load that opens one for most of its requests: elsewhere it is a
 /// moment of its beginning.
-fn lost_syns(evidence: &Evidence<'_>) -> Option<Known> {
+fn lost_syns(evidence: &Evidence<'_>) -> Option<Basis> {
     let (connect, finished) = (&evidence.total.connect, evidence.total.counts.finished());
     let opens_many = connect.count() as f64 >= OPENING_SHARE_MIN * finished as f64;
     let lost = syns::lost(connect).filter(|_| opens_many)?;
-    Some(Known::LostSyns { lost, of: connect.count() })
+    Some(Basis::LostSyns { lost, of: connect.count() })
 }
 
 /// The target answers some with a status that says that there is too much to do, or that nobody behind it took it.
-pub(super) fn of_refusals(evidence: &Evidence<'_>) -> Option<Known> {
+pub(super) fn of_refusals(evidence: &Evidence<'_>) -> Option<Basis> {
     let counts = &evidence.total.counts;
     let by_status = failed(counts, |failure| failure == Failure::Status);
     // Any of the first is a limit; of the others some may be of any kind.
-    let is_told = |(status, refused): &(u16, u64)| {
+    let is_reported = |(status, refused): &(u16, u64)| {
         let least = if *status == TOO_MANY { REFUSED_SHARE_MIN } else { OVERLOADED_SHARE_MIN };
         let is_most = *refused <= by_status && *refused as f64 >= MOST * counts.failed() as f64;
         REFUSING.contains(status) && is_most && *refused as f64 > least * counts.finished() as f64
     };
-    let (status, refused) = counts.statuses().filter(is_told).max_by_key(|(_, refused)| *refused)?;
+    let (status, refused) = counts.statuses().filter(is_reported).max_by_key(|(_, refused)| *refused)?;
     let served_per_s = counts.succeeded() as f64 / measured_s(evidence);
-    (counts.succeeded() > 0).then_some(Known::Refusals { status, refused, served_per_s })
+    (counts.succeeded() > 0).then_some(Basis::Refusals { status, refused, served_per_s })
 }
 
 /// Users of a closed load that had to wait for most of it, while the others had answer after answer.
-fn starved(evidence: &Evidence<'_>) -> Option<Known> {
-    let (Load::Closed { duration: Some(duration), .. }, None) = (&evidence.scenario.load, evidence.asked_per_s) else {
+fn starved(evidence: &Evidence<'_>) -> Option<Basis> {
+    let (Load::Closed { duration: Some(duration), .. }, None) = (&evidence.scenario.load, evidence.requested_per_s)
+    else {
         return None;
     };
     let long_ns = Nanos::from(*duration).0 / STARVED_SHARE;
@@ -72,12 +78,12 @@ fn starved(evidence: &Evidence<'_>) -> Option<Known> {
     let of = evidence.scenario.users();
     let requests = long(&evidence.total.unfinished()) + long(&evidence.total.all());
     let others = of.checked_sub(requests).filter(|others| *others > 0)?;
-    let is_left_out = requests > 0 && evidence.total.counts.answers() >= STARVED_OTHERS_MIN * others;
-    is_left_out.then_some(Known::Starved { requests, of })
+    let is_left_out = requests > 0 && evidence.total.counts.responses() >= STARVED_OTHERS_MIN * others;
+    is_left_out.then_some(Basis::Starved { requests, of })
 }
 
 /// Users of a closed load that did what their pace or their pauses asked for, while the target had little of their time.
-pub(super) fn held(evidence: &Evidence<'_>, all: &Timings) -> Option<Held> {
+pub(super) fn held(evidence: &Evidence<'_>, all: &Timings) -> Option<PaceHeld> {
     let scenario = evidence.scenario;
     if scenario.every.is_none() && !scenario.program.pauses() {
         return None;
@@ -97,18 +103,18 @@ pub(super) fn held(evidence: &Evidence<'_>, all: &Timings) -> Option<Held> {
 }
 
 /// Users of an open load that pause, and whose time the target had little of: starts wait for their pauses.
-pub(super) fn pausing(evidence: &Evidence<'_>, all: &Timings, connections: u64) -> Option<Held> {
+pub(super) fn pausing(evidence: &Evidence<'_>, all: &Timings, connections: u64) -> Option<PaceHeld> {
     let held = of_users(evidence, all, connections as f64 * measured_s(evidence))?;
     (evidence.scenario.program.pauses() && gives_the_target_little(&held)).then_some(held)
 }
 
 /// Most of an iteration is pauses.
-fn gives_the_target_little(held: &Held) -> bool {
+fn gives_the_target_little(held: &PaceHeld) -> bool {
     held.target_ns < TARGET_SHARE_MAX * held.iteration_ns
 }
 
 /// What users did who were there for so long together.
-fn of_users(evidence: &Evidence<'_>, all: &Timings, users_s: f64) -> Option<Held> {
+fn of_users(evidence: &Evidence<'_>, all: &Timings, users_s: f64) -> Option<PaceHeld> {
     let counts = &evidence.total.counts;
     let iterations = match evidence.scenario.program.is_one_exchange() {
         true => counts.finished(),
@@ -119,14 +125,14 @@ fn of_users(evidence: &Evidence<'_>, all: &Timings, users_s: f64) -> Option<Held
     }
     let unfinished = evidence.total.unfinished();
     // Who waits for a start does nothing, and is in nobody's way.
-    let is_closed = evidence.asked_per_s.is_none();
+    let is_closed = evidence.requested_per_s.is_none();
     let measure = if is_closed { Measure::Response } else { Measure::Service };
     let with_target = [all.of(measure), unfinished.of(measure), &evidence.total.connect];
     let with_target = &with_target[..if is_closed { 2 } else { 3 }];
     let busy_ns = with_target.iter().map(|times| within(times, evidence.wall)).sum::<f64>();
     let (iteration_ns, target_ns) = (users_s * 1e9 / iterations, busy_ns / iterations);
     let span_s = measured_s(evidence);
-    Some(Held { users: users_s / span_s, iterations_per_s: iterations / span_s, iteration_ns, target_ns })
+    Some(PaceHeld { users: users_s / span_s, iterations_per_s: iterations / span_s, iteration_ns, target_ns })
 }
 
 /// The measured time, without what the end waited for.
@@ -136,7 +142,7 @@ fn measured_s(evidence: &Evidence<'_>) -> f64 {
 }
 
 /// Requests of a closed load waited for one of the connections that users share, or for a stream.
-pub(super) fn waits(evidence: &Evidence<'_>, all: &Timings) -> Option<Known> {
+pub(super) fn waits(evidence: &Evidence<'_>, all: &Timings) -> Option<Basis> {
     let (scenario, sum) = (evidence.scenario, |measure| all.of(measure).sum() as f64);
     let connections = match scenario.shared_connections {
         Some(shared) if shared < scenario.users() => shared,
@@ -144,5 +150,5 @@ pub(super) fn waits(evidence: &Evidence<'_>, all: &Timings) -> Option<Known> {
         _ => return None,
     };
     let share = sum(Measure::Wait) / sum(Measure::Response).max(1.0);
-    (share >= WAIT_SHARE_MIN).then_some(Known::Waits { connections, share })
+    (share >= WAIT_SHARE_MIN).then_some(Basis::Waits { connections, share })
 }

@@ -8,6 +8,8 @@ const RETRIES_S: [u64; 8] = [1, 2, 3, 4, 5, 7, 15, 31];
 /// A connection that a retry opened is open so soon after it. Timers are a little early or late.
 const BEFORE: Nanos = Nanos::from_millis(10);
 const WITHIN: Nanos = Nanos::from_millis(150);
+/// The longest that a client waits for the first retry and its answer.
+pub(super) const RETRY_MAX: Nanos = Nanos::from_millis(1_000 + 150);
 /// Others are open sooner than this, or the way is too long to tell.
 const USUAL_MAX: Nanos = Nanos::from_millis(200);
 /// Fewer say nothing; nor do they where this share of the slow ones took another time.
@@ -20,11 +22,11 @@ pub(super) fn lost(connect: &Distribution) -> Option<u64> {
     let slow = connect.count_between(Nanos::from_millis(1_000).0 - BEFORE.0, u64::MAX);
     let after = |at: u64| connect.count_between(at * 1_000_000_000 - BEFORE.0, at * 1_000_000_000 + WITHIN.0);
     let lost: u64 = RETRIES_S.into_iter().map(after).sum();
-    let is_told = lost >= LOST_MIN
+    let is_reported = lost >= LOST_MIN
         && lost as f64 >= LOST_SHARE_MIN * connect.count() as f64
         && (slow - lost) as f64 <= OTHERS_SHARE_MAX * slow as f64
         && connect.min().is_some_and(|least| least < USUAL_MAX.0);
-    is_told.then_some(lost)
+    is_reported.then_some(lost)
 }
 
 #[cfg(test)]

@@ -32,18 +32,18 @@ fn seen(lateness: u64, wait: u64, service: u64) -> Snapshot {
     seen
 }
 
-fn spent(cpu: u64, delay: u64) -> ShardUse {
-    let mut spent = ShardUse::default();
+fn spent(cpu: u64, delay: u64) -> ThreadUsage {
+    let mut spent = ThreadUsage::default();
     let mut seen = Snapshot::default();
     (seen.cpu_ns, seen.run_delay_ns) = (cpu * MILLI, delay * MILLI);
     spent.add(Nanos::from_millis(1_000), &seen);
     spent
 }
 
-fn judge(plan: &Plan, total: &Snapshot, shards: &[ShardUse], link: Option<f64>) -> Verdict {
+fn judge(plan: &Plan, total: &Snapshot, shards: &[ThreadUsage], link: Option<f64>) -> Verdict {
     let is_open = matches!(plan.scenarios[0].load, Load::Open { .. });
     let link = link.map(|share| LinkUse { name: "eth0".to_owned(), bits_per_s: 1, share });
-    let asked_per_s = is_open.then_some(1_000.0);
+    let requested_per_s = is_open.then_some(1_000.0);
     let wall = Nanos::from_millis(1_000);
     let (slices, users_s) = (&Slices::default(), None);
     let scenario = &plan.scenarios[0];
@@ -52,7 +52,7 @@ fn judge(plan: &Plan, total: &Snapshot, shards: &[ShardUse], link: Option<f64>) 
         total,
         wall,
         shards,
-        asked_per_s,
+        requested_per_s,
         link,
         growth: None,
         slices,
@@ -62,7 +62,7 @@ fn judge(plan: &Plan, total: &Snapshot, shards: &[ShardUse], link: Option<f64>) 
     })
 }
 
-fn limit(is_open: bool, total: &Snapshot, shards: &[ShardUse]) -> Limit {
+fn limit(is_open: bool, total: &Snapshot, shards: &[ThreadUsage]) -> Limit {
     judge(&plan(is_open.then_some("1000")), total, shards, None).limit
 }
 
@@ -72,7 +72,7 @@ fn each_limit_has_its_signs() {
     assert_eq!(limit(true, &seen(0, 0, 5), &idle), Limit::PlanKept);
     // Starts waited for one of ten connections: more of them may do, or not.
     let busy = judge(&plan(Some("1000")), &seen(0, 500, 5), &idle, None);
-    assert_eq!(busy.known, Known::Nothing(Unknown::AllBusy { connections: 10 }));
+    assert_eq!(busy.known, Basis::Nothing(Unknown::AllBusy { connections: 10 }));
     // Where nobody named a number, who waits waits for the target.
     let mut free = plan(Some("1000"));
     if let Load::Open { connections, .. } = &mut free.scenarios[0].load {
@@ -86,12 +86,12 @@ fn each_limit_has_its_signs() {
     assert_eq!(limit(true, &seen(0, 0, 20), &[spent(490, 480)]), Limit::Generator);
     assert_eq!(limit(true, &Snapshot::default(), &idle), Limit::Unknown);
     let full = judge(&plan(None), &seen(0, 0, 20), &idle, Some(0.95));
-    assert_eq!((full.limit, full.is_spoiled()), (Limit::Link, false));
+    assert_eq!((full.limit, full.is_unreliable()), (Limit::Link, false));
 }
 
 /// A thread whose loop stood still for so many milliseconds of a second.
-fn stalled(stalled: u64) -> ShardUse {
-    ShardUse { stalled_ns: stalled * MILLI, ..spent(100, 0) }
+fn stalled(stalled: u64) -> ThreadUsage {
+    ThreadUsage { stalled_ns: stalled * MILLI, ..spent(100, 0) }
 }
 
 #[test]
@@ -106,14 +106,14 @@ fn a_stall_makes_less_of_a_rate_that_users_make() {
 #[test]
 fn stalls_within_times_make_no_limit() {
     let mut total = seen(0, 0, 5);
-    total.counts[Counter::CoveredResponses] = 50;
+    total.counts[Counter::StallAffectedResponses] = 50;
     assert_eq!(limit(true, &total, &[stalled(10)]), Limit::PlanKept);
     assert_eq!(limit(false, &total, &[stalled(10)]), Limit::Unknown);
 }
 
 /// It wants half a core, and waits for it as long as it has it.
 #[test]
-fn a_thread_that_is_kept_from_its_core_is_told() {
+fn a_thread_that_is_kept_from_its_core_is_reported() {
     assert_eq!(limit(false, &seen(0, 0, 20), &[spent(300, 450)]), Limit::Generator);
     assert_eq!(limit(false, &seen(0, 0, 20), &[spent(300, 50)]), Limit::Unknown);
 }
@@ -125,7 +125,7 @@ fn half_of_a_core_is_not_enough() {
     for rate in [None, Some("1000")] {
         let shards = [spent(300, 0), spent(500, 480)];
         let verdict = judge(&plan(rate), &seen(0, 0, 5), &shards, None);
-        assert_eq!((verdict.limit, verdict.is_spoiled()), (Limit::Generator, true), "{rate:?}");
+        assert_eq!((verdict.limit, verdict.is_unreliable()), (Limit::Generator, true), "{rate:?}");
         let (shard, busiest) = verdict.busiest.expect("somebody wanted most");
         assert_eq!((shard, busiest.cpu_ns, busiest.run_delay_ns), (1, 500 * MILLI, 480 * MILLI), "{rate:?}");
         assert!((busiest.wanted_share() - 0.98).abs() < 1e-9 && (busiest.cpu_share() - 0.5).abs() < 1e-9, "{rate:?}");
@@ -200,15 +200,15 @@ fn who_is_refused_at_once_tries_again_at_once() {
     // A core that was away for half of a few milliseconds says nothing.
     let plan = plan(None);
     let (wall, shards) = (Nanos::from_millis(5), [spent(300, 450)]);
-    let (total, asked_per_s, link, growth) = (&refused, None, None, None);
+    let (total, requested_per_s, link, growth) = (&refused, None, None, None);
     let (scenario, slices, first, users_s) = (&plan.scenarios[0], &Slices::default(), &Distribution::default(), None);
     let (shards, machine) = (&shards[..], None);
     let evidence =
-        Evidence { scenario, total, wall, shards, asked_per_s, link, growth, slices, first, users_s, machine };
+        Evidence { scenario, total, wall, shards, requested_per_s, link, growth, slices, first, users_s, machine };
     let at_once = Verdict::of(evidence);
     assert_eq!(at_once.limit, Limit::Target);
     // One that was answered is a load like any other.
-    refused.counts[Counter::Answers] = 1;
+    refused.counts[Counter::Responses] = 1;
     assert_eq!(limit(false, &refused, &busy), Limit::Generator);
 }
 
@@ -227,7 +227,7 @@ fn a_target_that_is_not_there_is_accused_of_what_it_cut_off() {
     }
     // One that answered the first steps of iterations that were stopped then is not known to be the limit.
     let mut stopped = seen(0, 0, 5);
-    stopped.counts[Counter::Answers] = 1_000;
+    stopped.counts[Counter::Responses] = 1_000;
     stopped.counts[Counter::IterationsCut] = 20;
     assert_eq!(limit(true, &stopped, &[spent(1, 0)]), Limit::Unknown);
 }
@@ -247,9 +247,20 @@ fn of_rounds(total: &Snapshot, slices: &Slices, first: &Distribution) -> Verdict
     };
     let plan = flags.plan().expect("a good plan");
     let (scenario, users_s) = (&plan.scenarios[0], Some(12.0));
-    let (wall, shards, asked_per_s, link, growth) = (Nanos::from_millis(3_000), &[], None, None, None);
-    let evidence =
-        Evidence { scenario, total, wall, shards, asked_per_s, link, growth, slices, first, users_s, machine: None };
+    let (wall, shards, requested_per_s, link, growth) = (Nanos::from_millis(3_000), &[], None, None, None);
+    let evidence = Evidence {
+        scenario,
+        total,
+        wall,
+        shards,
+        requested_per_s,
+        link,
+        growth,
+        slices,
+        first,
+        users_s,
+        machine: None,
+    };
     Verdict::of(evidence)
 }
 
@@ -265,12 +276,12 @@ fn first_requests_that_find_no_queue_tell_of_the_limit() {
     let mut verdict = of_rounds(&total, &Slices::default(), &first);
     assert!(verdict.wants_probe());
     verdict.learn(Err(NotTried::Counted));
-    assert!(matches!(verdict.known, Known::FirstRound(share) if (share - 0.5).abs() < 0.02), "{:?}", verdict.known);
+    assert!(matches!(verdict.known, Basis::FirstRound(share) if (share - 0.5).abs() < 0.02), "{:?}", verdict.known);
     assert_eq!(verdict.limit, Limit::Target);
     // Without it nothing is known.
     let mut verdict = of_slices(&total, &Slices::default());
     verdict.learn(Err(NotTried::Counted));
-    assert_eq!((verdict.limit, verdict.known), (Limit::Unknown, Known::Nothing(Unknown::NotTried(NotTried::Counted))));
+    assert_eq!((verdict.limit, verdict.known), (Limit::Unknown, Basis::Nothing(Unknown::NotTried(NotTried::Counted))));
 }
 
 /// Who lost workers knows why the load was another one, whoever was the limit: nothing is asked of half of the users.
@@ -285,44 +296,61 @@ fn workers_that_were_lost_are_the_verdict_of_a_closed_load_too() {
     assert!(verdict.wants_probe());
     verdict.without_workers();
     verdict.learn(Err(NotTried::Elsewhere));
-    assert_eq!((verdict.limit, verdict.known), (Limit::Workers, Known::Counts));
+    assert_eq!((verdict.limit, verdict.known), (Limit::Workers, Basis::Counts));
 }
 
 #[test]
-fn a_target_that_was_away_is_told_with_its_instants() {
+fn a_target_that_was_away_is_reported_with_its_instants() {
     let answered = Slice { ended: 40, succeeded: 40, in_flight: 4, ..Slice::default() };
     let mut slices = Slices { width: Nanos::from_millis(100), each: vec![answered; 30] };
     slices.each[10..20].fill(Slice { in_flight: 4, ..Slice::default() });
-    let Known::StoodStill(gaps) = of_slices(&seen(0, 0, 2), &slices).known else { panic!("it stood still") };
+    let Basis::StoodStill(gaps) = of_slices(&seen(0, 0, 2), &slices).known else { panic!("it stood still") };
     assert_eq!((gaps.from, gaps.to), (Nanos::from_millis(1_000), Nanos::from_millis(2_000)));
     slices.each[10..20].fill(Slice { ended: 40, refused: 40, ..Slice::default() });
-    assert!(matches!(of_slices(&seen(0, 0, 2), &slices).known, Known::Outage(gaps) if gaps.refused == 400));
+    assert!(matches!(of_slices(&seen(0, 0, 2), &slices).known, Basis::Outage(gaps) if gaps.refused == 400));
     // Without a gap nobody knows, and half of the users are asked.
     slices.each.fill(answered);
     assert!(of_slices(&seen(0, 0, 2), &slices).wants_probe());
 }
 
+/// All clients of a full listen queue wait for a retry at once, now and then; a longer stretch is a stall all the same.
 #[test]
-fn users_without_an_answer_are_told_first() {
+fn a_full_listen_queue_is_no_stall() {
+    let answered = Slice { ended: 40, succeeded: 40, in_flight: 4, ..Slice::default() };
+    let mut slices = Slices { width: Nanos::from_millis(100), each: vec![answered; 30] };
+    slices.each[10..17].fill(Slice { in_flight: 4, ..Slice::default() });
     let mut total = seen(0, 0, 2);
-    total.counts[Counter::Answers] = 1_000;
-    total.counts[Counter::Started] += 2;
-    (0..2).for_each(|_| total.leave_unfinished(SeriesId::step(0), 2_900 * MILLI, Some(2_900 * MILLI)));
-    let verdict = of_slices(&total, &Slices::default());
-    assert_eq!((verdict.limit, verdict.known), (Limit::Target, Known::Starved { requests: 2, of: 4 }));
+    total.connect.record_many(MILLI, 700);
+    assert!(matches!(of_slices(&total, &slices).known, Basis::StoodStill(_)));
+    total.connect.record_many(1_005 * MILLI, 300);
+    assert_eq!(of_slices(&total, &slices).known, Basis::LostSyns { lost: 300, of: 1_000 });
+    slices.each[10..25].fill(Slice { in_flight: 4, ..Slice::default() });
+    assert!(matches!(of_slices(&total, &slices).known, Basis::StoodStill(_)));
+    slices.each[10..17].fill(Slice { ended: 40, refused: 40, ..Slice::default() });
+    assert!(matches!(of_slices(&total, &slices).known, Basis::Outage(_)));
 }
 
 #[test]
-fn a_rate_that_is_let_through_is_told_with_its_status() {
+fn users_without_an_response_are_reported_first() {
+    let mut total = seen(0, 0, 2);
+    total.counts[Counter::Responses] = 1_000;
+    total.counts[Counter::Started] += 2;
+    (0..2).for_each(|_| total.leave_unfinished(SeriesId::step(0), 2_900 * MILLI, Some(2_900 * MILLI)));
+    let verdict = of_slices(&total, &Slices::default());
+    assert_eq!((verdict.limit, verdict.known), (Limit::Target, Basis::Starved { requests: 2, of: 4 }));
+}
+
+#[test]
+fn a_rate_that_is_let_through_is_reported_with_its_status() {
     let mut total = seen(0, 0, 2);
     for _ in 0..9_000 {
         total.counts[Counter::Started] += 1;
         let timings = total.outcome(SeriesId::step(0), Outcome::Failed(Failure::Status));
         timings.record(Measure::Response, MILLI);
     }
-    assert!(!matches!(of_slices(&total, &Slices::default()).known, Known::Refusals { .. }));
+    assert!(!matches!(of_slices(&total, &Slices::default()).known, Basis::Refusals { .. }));
     total.counts.statuses[429] = 9_000;
-    let Known::Refusals { status, refused, served_per_s } = of_slices(&total, &Slices::default()).known else {
+    let Basis::Refusals { status, refused, served_per_s } = of_slices(&total, &Slices::default()).known else {
         panic!("it refuses")
     };
     assert_eq!((status, refused, served_per_s.round()), (429, 9_000, 333.0));

@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use super::World;
+use super::ScenarioRuntime;
 use super::phase::Phase;
 
-impl World {
+impl ScenarioRuntime {
     /// Connections that the shard knows.
     pub(crate) fn known_connections(&self) -> usize {
         self.pool.connections.iter().count()
@@ -35,7 +35,7 @@ impl World {
                 return Err(format!("two attempts for {exchange:?}"));
             }
             match self.pool.connections.find(socket).map(|connection| connection.phase) {
-                Some(Phase::Answer { attempt } | Phase::Connect { attempt, .. }) if attempt == key => {}
+                Some(Phase::Response { attempt } | Phase::Connect { attempt, .. }) if attempt == key => {}
                 // It has a stream, or waits for one.
                 Some(Phase::Shared) => {}
                 Some(Phase::Connect { .. } | Phase::Prepare { .. }) if self.shares_connections() => {}
@@ -45,7 +45,7 @@ impl World {
         let connections: Vec<_> = self.pool.connections.iter().collect();
         for (socket, phase, origin) in connections {
             let is_right = match phase {
-                Phase::Answer { attempt } | Phase::Connect { attempt, .. } => {
+                Phase::Response { attempt } | Phase::Connect { attempt, .. } => {
                     self.ledger.attempts.find(attempt).is_some_and(|attempt| attempt.socket == socket)
                 }
                 Phase::Exchange { user } => self.owns(user, origin, socket),

@@ -4,10 +4,10 @@ use metrics::{Failure, Outcome};
 use pacing::Nanos;
 use plan::{Bound, CHECKED_BODY_BYTES_MAX, Checks};
 
-use super::World;
+use super::ScenarioRuntime;
 use super::exchanges::{Attempt, Exchange};
 
-impl World {
+impl ScenarioRuntime {
     /// What an answer comes to that is a success so far.
     #[inline]
     pub(super) fn within_bounds(
@@ -67,6 +67,6 @@ fn size_of(attempt: &Attempt) -> Result<u64, (Failure, String)> {
     match kept.decoded(CHECKED_BODY_BYTES_MAX) {
         Ok(body) => Ok(body.len() as u64),
         Err(wire::coding::Undecoded::TooLarge) => Err(too_large()),
-        Err(_) => Err((Failure::SizeCheck, format!("the body cannot be decoded: {}", kept.codings().told()))),
+        Err(_) => Err((Failure::SizeCheck, format!("the body cannot be decoded: {}", kept.codings().reported()))),
     }
 }

@@ -1,7 +1,7 @@
 //! Calls of gRPC: messages on a stream, each timed, and a status at the end.
 //!
 //! A call is an exchange on a stream. Its messages are framed once (`world/step.rs`); later ones have entries in the
-//! timer wheel. The attempt holds a `CallState`: the response as a machine (`wire::grpc::Answer`), and the instants
+//! timer wheel. The attempt holds a `CallState`: the response as a machine (`wire::grpc::Response`), and the instants
 //! of messages where the method has a stream. Each compressed message is decompressed as it arrives, and some are
 //! checked against the `Shape` of their type (`calls/inspection.rs`), by machines that belong to the shard and keep
 //! nothing of a message. When the flags name no file, the command line asks the target for its services first
@@ -16,21 +16,21 @@ use std::cell::Cell;
 use driver::Socket;
 use metrics::{Counter, Distribution};
 use pacing::Nanos;
-use wire::grpc::{self, Answer, Fault, Piece};
+use wire::grpc::{self, Fault, Piece, Response};
 use wire::hpack::FieldList;
 
 pub(super) use self::inspection::Inspection;
 use self::inspection::Inspector;
-use super::kept::KeptBody;
-use super::recorded::Records;
+use super::captured_response::KeptBody;
 use super::step::{PreparedCall, PreparedStep};
-use super::{Deadline, World};
+use super::transcript::Records;
+use super::{Deadline, ScenarioRuntime};
 use crate::slab::Key;
 
 /// What is known of a call while it lasts.
 #[derive(Default)]
 pub(super) struct CallState {
-    answer: Answer,
+    response: Response,
     /// When the next message is to leave; never, when there is none.
     next_message: Nanos,
     /// Of a stream of messages only.
@@ -48,7 +48,7 @@ struct Times {
 }
 
 /// Messages of a stream that windows hold back.
-pub(super) struct Held {
+pub(super) struct HeldMessages {
     pub(super) stream: u32,
     pub(super) count: u64,
 }
@@ -60,29 +60,29 @@ impl CallState {
 
     /// The answer is one of gRPC.
     pub(super) fn is_grpc(&self) -> bool {
-        self.answer.is_grpc()
+        self.response.is_grpc()
     }
 
     /// The call timed out: what it still waited for had waited so long.
-    fn give_up_messages(&self, step: &PreparedStep, first_sent: Nanos, now: Nanos, given_up: &mut Distribution) {
+    fn give_up_messages(&self, step: &PreparedStep, first_sent: Nanos, now: Nanos, incomplete: &mut Distribution) {
         let (Some(times), Some(call)) = (&self.times, &step.call) else { return };
-        let count = if call.answers_stream { call.first_count + times.sent.len() as u64 } else { 1 };
-        for number in self.answer.received() + 1..=count {
+        let count = if call.responses_stream { call.first_count + times.sent.len() as u64 } else { 1 };
+        for number in self.response.received() + 1..=count {
             if let Some(sent) = times.since(number, call, first_sent) {
-                given_up.record(now.since(sent).0);
+                incomplete.record(now.since(sent).0);
             }
         }
     }
 }
 
-impl World {
+impl ScenarioRuntime {
     /// The head of an answer to a call.
     pub(super) fn call_head(&mut self, key: Key, fields: &FieldList, is_last: bool) {
         let Some(attempt) = self.ledger.attempts.find(key) else { return };
         let Some(call) = attempt.call.as_mut() else { return };
         let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return };
         let Some(prepared) = &self.ledger.steps[exchange.step as usize].call else { return };
-        call.answer.head(fields, prepared.offered());
+        call.response.head(fields, prepared.offered());
         if is_last {
             self.call_status(key, fields);
         }
@@ -92,7 +92,7 @@ impl World {
     pub(super) fn take_messages(&mut self, key: Key, bytes: &[u8], at: Nanos) -> bool {
         let Some(call) = self.ledger.attempts.find(key).and_then(|attempt| attempt.call.as_ref()) else { return false };
         // What is compressed may grow.
-        let growth = if call.answer.is_gzipped() { grpc::UNZIP_GROWTH_MAX } else { 1 };
+        let growth = if call.response.is_gzipped() { grpc::UNZIP_GROWTH_MAX } else { 1 };
         let room_left = self.kept_room(key, bytes.len().saturating_mul(growth));
         let Some(attempt) = self.ledger.attempts.find(key) else { return false };
         let Some(mut call) = attempt.call.as_mut() else { return false };
@@ -100,9 +100,9 @@ impl World {
         let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return true };
         let step = &self.ledger.steps[exchange.step as usize];
         let Some(prepared) = &step.call else { return true };
-        let shape = prepared.answer.as_deref();
+        let shape = prepared.response.as_deref();
         let room = attempt.needs.body as usize;
-        if !call.answer.is_grpc() {
+        if !call.response.is_grpc() {
             attempt.keep_within(bytes, room_left);
             return true;
         }
@@ -114,8 +114,8 @@ impl World {
             }
         };
         let mut rest = bytes;
-        while !call.answer.is_broken() {
-            let (taken, piece) = match call.answer.handle(rest, room > 0) {
+        while !call.response.is_broken() {
+            let (taken, piece) = match call.response.handle(rest, room > 0) {
                 Ok(handled) => handled,
                 Err(Fault::Flag) => {
                     attempt.record_unread(rest);
@@ -127,7 +127,7 @@ impl World {
             match piece {
                 Piece::NeedMore => break,
                 Piece::Begun { is_compressed, .. } => {
-                    let unzips = is_compressed && call.answer.is_gzipped();
+                    let unzips = is_compressed && call.response.is_gzipped();
                     let has_type = shape.is_some() && (unzips || !is_compressed);
                     call.inspector = self.ledger.inspection.begin(unzips, has_type);
                 }
@@ -137,7 +137,7 @@ impl World {
                         let kept = &mut attempt.kept;
                         let mut keep = |bytes: &[u8]| keep(kept, bytes);
                         if let Err(fault) = self.ledger.inspection.feed(inspector, shape, bytes, &mut keep) {
-                            call.answer.blame(fault);
+                            call.response.blame(fault);
                         }
                     }
                 },
@@ -145,7 +145,7 @@ impl World {
                     if let Some(inspector) = call.inspector.take()
                         && let Err(fault) = self.ledger.inspection.end(inspector)
                     {
-                        call.answer.blame(fault);
+                        call.response.blame(fault);
                     }
                     if attempt.needs.records != Records::Nothing {
                         attempt.record_message();
@@ -157,7 +157,7 @@ impl World {
                     }
                     self.seen.counts[Counter::MessagesReceived] += u64::from(exchange.is_measured);
                     if let Some(times) = &mut call.times {
-                        let since = times.since(call.answer.received(), prepared, attempt.sent);
+                        let since = times.since(call.response.received(), prepared, attempt.sent);
                         match (since, times.last_received) {
                             _ if !exchange.is_measured => {}
                             (Some(sent), _) => self.seen.message.record(at.since(sent).0),
@@ -233,7 +233,7 @@ impl World {
             return;
         }
         if self.is_held_back(socket, stream) {
-            self.hold_messages(socket, Held { stream, count });
+            self.hold_messages(socket, HeldMessages { stream, count });
         } else {
             self.seen.counts[Counter::MessagesSent] += count;
         }
@@ -264,7 +264,7 @@ impl Times {
     fn since(&self, number: u64, call: &PreparedCall, first_sent: Nanos) -> Option<Nanos> {
         let count = call.first_count + self.sent.len() as u64;
         // The only answer is for all messages, and comes after the last.
-        let number = if call.answers_stream { number } else { count.max(1) - 1 + number };
+        let number = if call.responses_stream { number } else { count.max(1) - 1 + number };
         if number > count {
             return None;
         }

@@ -2,15 +2,15 @@
 //! keep their connections.
 
 use driver::Sockets;
-use pacing::change::{Course, Timeline};
-use pacing::{Lost, Nanos};
+use pacing::change::{LoadProfile, Timeline};
+use pacing::{Nanos, RevokedSlots};
 
-use super::World;
-use super::programs::Turn;
+use super::ScenarioRuntime;
+use super::programs::UserTurn;
 
 /// When the load stands still.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Halt {
+pub(super) struct PauseWindow {
     from: Nanos,
     to: Nanos,
     is_on: bool,
@@ -18,22 +18,22 @@ pub(super) struct Halt {
     pub(super) due: Nanos,
 }
 
-impl Default for Halt {
+impl Default for PauseWindow {
     fn default() -> Self {
         Self { from: Nanos::NEVER, to: Nanos::NEVER, is_on: false, due: Nanos::NEVER }
     }
 }
 
-impl World {
+impl ScenarioRuntime {
     /// The load is another from some instant on, which may be past by now.
     pub(crate) fn change_load(&mut self, timeline: &Timeline) {
         match timeline.course() {
-            Course::Rate(schedule) => {
+            LoadProfile::Rate(schedule) => {
                 if let Some(open) = &mut self.users.open {
                     open.change(schedule, timeline.is_paused());
                 }
             }
-            Course::Users(levels, _) => {
+            LoadProfile::Users(levels, _) => {
                 let users_max = self.users.closed.change(levels, self.instants.started);
                 if users_max > self.work.share.users {
                     self.work.share.users = users_max;
@@ -51,7 +51,7 @@ impl World {
 
     /// Slots go to others, each from its instant on, which may be past by now.
     #[cold]
-    pub(crate) fn give_slots_away(&mut self, lost: &Lost) {
+    pub(crate) fn give_slots_away(&mut self, lost: &RevokedSlots) {
         let warmup = self.work.warmup;
         match &mut self.users.open {
             Some(open) => open.lose(lost),
@@ -83,7 +83,7 @@ impl World {
             // Who has no place any more kept its connection until now, and what it was in.
             if std::mem::take(&mut self.users.all[user as usize].is_parked) {
                 self.users.closed.parked -= 1;
-                let turn = Turn { intended: at, taken_up: now, is_counted: false };
+                let turn = UserTurn { intended: at, taken_up: now, is_counted: false };
                 if !self.stops_before_parking(user, turn, sockets) {
                     self.park(user, sockets);
                 }

@@ -4,9 +4,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use driver::Sockets;
-use pacing::{Levels, Lost, Nanos};
+use pacing::{Nanos, RevokedSlots, UserProfile};
 
-use super::{ClosedWork, START_BATCH, Work, World};
+use super::{ClosedWork, START_BATCH, ScenarioRuntime, Work};
 use crate::user::{Next, View};
 
 /// The closed side of a shard.
@@ -38,7 +38,7 @@ pub(crate) struct Closed {
 /// Users that others have, each from its instant on.
 struct LostUsers {
     /// Counted from the start of the measured load.
-    lost: Lost,
+    lost: RevokedSlots,
     warmup: Nanos,
     /// What is known of this instant, counted likewise; none before the first.
     at: Option<Nanos>,
@@ -53,7 +53,7 @@ struct Gathering {
     /// Those that start at `at`.
     released: Vec<u32>,
     at: Nanos,
-    is_told: bool,
+    is_reported: bool,
 }
 
 impl Closed {
@@ -95,21 +95,21 @@ impl Closed {
     }
 
     /// There are other users from some instant on. Gives the most that this shard may have.
-    pub(super) fn change(&mut self, levels: &Arc<Levels>, started: Nanos) -> u64 {
+    pub(super) fn change(&mut self, levels: &Arc<UserProfile>, started: Nanos) -> u64 {
         self.work.levels = levels.clone();
         self.users_max = self.users_max.max(self.work.segment.count_of_first(levels.most()) * self.streams);
         // What is past is the same; so the users are those of the last look, until the next change.
         self.look(self.since);
-        self.reckon(started);
+        self.compute(started);
         self.users_max
     }
 
     /// Users of some slots go to others, each at its instant.
-    pub(super) fn lose(&mut self, lost: &Lost, warmup: Nanos, started: Nanos) {
+    pub(super) fn lose(&mut self, lost: &RevokedSlots, warmup: Nanos, started: Nanos) {
         let at = self.lost.as_ref().and_then(|known| known.at);
         let next = lost.next_change(None).map_or(Nanos::NEVER, |next| warmup + next);
         self.lost = Some(Box::new(LostUsers { lost: lost.clone(), warmup, at, next }));
-        self.reckon(started);
+        self.compute(started);
     }
 
     /// Some users may have gone to others by now.
@@ -143,12 +143,12 @@ impl Closed {
         if let Some(gathering) = &mut self.gathering {
             gathering.at = gathering.at.max(at);
         }
-        self.reckon(started);
+        self.compute(started);
         self.wanted as u32
     }
 
     /// When there is something to do again.
-    fn reckon(&mut self, started: Nanos) {
+    fn compute(&mut self, started: Nanos) {
         if self.is_halted {
             self.due = Nanos::NEVER;
             return;
@@ -189,7 +189,7 @@ impl Closed {
     }
 }
 
-impl World {
+impl ScenarioRuntime {
     /// Users that are at work.
     pub(crate) fn users_at_work(&self) -> u64 {
         if self.users.open.is_some() {
@@ -248,7 +248,7 @@ impl World {
             let Some(user) = gathering.released.pop() else { break };
             self.act(user, View::Nothing, at, now, sockets);
         }
-        self.users.closed.reckon(self.instants.started);
+        self.users.closed.compute(self.instants.started);
     }
 
     /// A user gets its place. The plan wants it at `intended`: one that had to wait for its turn was late, and counts from then.
@@ -297,7 +297,7 @@ impl World {
         let all_started = self.users.started == self.work.share.users;
         let Some(gathering) = &mut self.users.closed.gathering else { return false };
         let is_complete = all_started && working > 0 && gathering.gathered.len() as u64 == working;
-        is_complete && !std::mem::replace(&mut gathering.is_told, true)
+        is_complete && !std::mem::replace(&mut gathering.is_reported, true)
     }
 
     /// Those that wait start at `at`.
@@ -306,9 +306,9 @@ impl World {
             gathering.released.append(&mut gathering.gathered);
             // Taken from the end: the first user goes first.
             gathering.released.reverse();
-            (gathering.at, gathering.is_told) = (at, false);
+            (gathering.at, gathering.is_reported) = (at, false);
         }
-        self.users.closed.reckon(self.instants.started);
+        self.users.closed.compute(self.instants.started);
     }
 
     /// Whether users wait for each other in this load.

@@ -25,8 +25,8 @@ pub(crate) struct Connection {
 
 impl Connection {
     /// The peer has said that nothing more comes.
-    pub(crate) fn is_told(&self) -> bool {
-        self.layers.as_ref().is_some_and(|layers| layers.was_told())
+    pub(crate) fn is_reported(&self) -> bool {
+        self.layers.as_ref().is_some_and(|layers| layers.was_reported())
     }
 }
 

@@ -1,16 +1,16 @@
 //! What is forgotten when the warm-up is over, and what is given up at the end.
 
 use driver::Sockets;
-use metrics::{Counter, TracedEnd};
+use metrics::{Counter, RequestRecordEnd};
 use pacing::Nanos;
 
-use super::World;
+use super::ScenarioRuntime;
 use super::exchanges::{Attempt, Exchange};
 use crate::slab::Key;
 #[cfg(test)]
-use crate::swarm::plant::{Bug, strikes};
+use crate::swarm::mutants::{Bug, strikes};
 
-impl World {
+impl ScenarioRuntime {
     /// Gives up what is in flight, counts it, and closes every connection, or begins to. `is_cut`: it had no grace.
     pub(crate) fn end<S: Sockets>(&mut self, is_cut: bool, sockets: &mut S) {
         let now = sockets.now();
@@ -19,7 +19,7 @@ impl World {
         if self.users.is_out_of_requests && self.users.owing > 0 {
             self.count_without_stop(self.users.owing);
         }
-        self.leave_meetings(now);
+        self.leave_barriers(now);
         if let Some(open) = &mut self.users.open {
             open.give_up(now, self.instants.counts_from, self.work.first_series, &mut self.seen);
         }
@@ -70,7 +70,7 @@ impl World {
         } else {
             self.ledger.steps[exchange.step as usize].series
         };
-        self.trace_end(exchange, attempt, TracedEnd::Unfinished, now);
+        self.trace_end(exchange, attempt, RequestRecordEnd::Unfinished, now);
         let sent = attempt.filter(|attempt| attempt.was_sent()).map(|attempt| attempt.sent);
         let since = |at: Nanos| now.since(at).0;
         self.seen.leave_unfinished(series, since(exchange.intended), sent.map(since));

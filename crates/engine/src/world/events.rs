@@ -3,10 +3,10 @@
 use driver::{Event, Left, Socket, SocketError, Sockets};
 use metrics::{Counter, Failure, Outcome};
 use pacing::Nanos;
+use wire::connection::{ConnectionEvent, Head, ProtocolConnection};
 use wire::http1::Ending;
-use wire::line::{Head, Line, Said};
 
-use super::World;
+use super::ScenarioRuntime;
 use super::connections::Connection;
 use super::exchanges::Again;
 use super::phase::Phase;
@@ -15,7 +15,7 @@ use crate::slab::Key;
 use crate::user::View;
 
 /// What the machine made of some bytes.
-enum Heard {
+enum Received {
     NeedMore,
     /// The server wants the body that was held back.
     Called,
@@ -37,7 +37,7 @@ struct Cut {
     ending: Option<Ending>,
 }
 
-impl World {
+impl ScenarioRuntime {
     #[inline]
     pub(crate) fn handle<S: Sockets>(&mut self, sockets: &mut S, event: Event<'_>) {
         match event {
@@ -74,7 +74,7 @@ impl World {
             _ => return,
         };
         connection.phase = match attempt {
-            Ok(attempt) => Phase::Answer { attempt },
+            Ok(attempt) => Phase::Response { attempt },
             Err(user) => Phase::Exchange { user },
         };
         self.pool.hope.was_connected = true;
@@ -124,11 +124,11 @@ impl World {
     #[inline]
     fn received_in<S: Sockets>(&mut self, phase: Phase, socket: Socket, bytes: &[u8], at: Nanos, sockets: &mut S) {
         match phase {
-            Phase::Answer { attempt } => match self.hear(attempt, bytes, at) {
-                Heard::NeedMore => {}
-                Heard::Called => self.send_body(attempt, sockets),
-                Heard::Answered { is_clean } => self.end_answer(attempt, is_clean, at, sockets),
-                Heard::Broken(failure) => {
+            Phase::Response { attempt } => match self.hear(attempt, bytes, at) {
+                Received::NeedMore => {}
+                Received::Called => self.send_body(attempt, sockets),
+                Received::Answered { is_clean } => self.end_response(attempt, is_clean, at, sockets),
+                Received::Broken(failure) => {
                     self.count_last_sent(attempt, sockets);
                     self.close(socket, sockets);
                     self.end_attempt(attempt, Outcome::Failed(failure), at, sockets);
@@ -149,8 +149,8 @@ impl World {
     }
 
     /// Takes the bytes of an answer.
-    fn hear(&mut self, key: Key, bytes: &[u8], at: Nanos) -> Heard {
-        let Some(attempt) = self.ledger.attempts.find(key) else { return Heard::NeedMore };
+    fn hear(&mut self, key: Key, bytes: &[u8], at: Nanos) -> Received {
+        let Some(attempt) = self.ledger.attempts.find(key) else { return Received::NeedMore };
         attempt.first_byte = attempt.first_byte.min(at);
         let (mut rest, mut is_called) = (bytes, false);
         loop {
@@ -159,32 +159,32 @@ impl World {
                     let read = &rest[..taken];
                     rest = &rest[taken..];
                     if attempt.needs.head && (attempt.head.is_none() || attempt.is_recorded()) {
-                        attempt.keep_answer(read, &said);
+                        attempt.keep_response(read, &said);
                     }
                     match said {
-                        Said::Interim { is_continue, .. } => {
+                        ConnectionEvent::Interim { is_continue, .. } => {
                             attempt.forget_head();
                             is_called |= is_continue && attempt.holds_body;
                         }
-                        Said::Head { head: Head::Http1(head), .. } => {
+                        ConnectionEvent::Head { head: Head::Http1(head), .. } => {
                             attempt.head = Some(head);
                             if attempt.kept.is_some() {
                                 attempt.unfold_head();
                             }
                         }
-                        Said::Body { bytes, .. } => {
+                        ConnectionEvent::Body { bytes, .. } => {
                             self.seen.counts[Counter::BodyBytes] += bytes.len() as u64;
                             attempt.keep(bytes);
                         }
-                        Said::End { .. } => return Heard::Answered { is_clean: rest.is_empty() },
+                        ConnectionEvent::End { .. } => return Received::Answered { is_clean: rest.is_empty() },
                         // Nothing else is said of HTTP/1.
-                        _ if is_called => return Heard::Called,
-                        _ => return Heard::NeedMore,
+                        _ if is_called => return Received::Called,
+                        _ => return Received::NeedMore,
                     }
                 }
                 Err(fault) => {
                     attempt.record_unread(rest);
-                    return Heard::Broken(faults::line(fault));
+                    return Received::Broken(faults::line(fault));
                 }
             }
         }
@@ -196,7 +196,7 @@ impl World {
         }
         let Some(connection) = self.pool.connections.find(socket) else { return };
         let is_cut_off = connection.layers.as_ref().is_some_and(|layers| layers.may_be_cut());
-        if connection.layers.is_some() && !matches!(connection.phase, Phase::Answer { .. } | Phase::Close) {
+        if connection.layers.is_some() && !matches!(connection.phase, Phase::Response { .. } | Phase::Close) {
             let is_new = matches!(connection.phase, Phase::Connect { .. } | Phase::Prepare { .. });
             let is_shaking = is_new && connection.layers.as_ref().is_some_and(|layers| layers.is_shaking());
             let failure = if is_shaking { Failure::Tls(metrics::TlsFault::ClosedEarly) } else { Failure::ClosedEarly };
@@ -204,7 +204,7 @@ impl World {
         }
         let (phase, is_reused) = (connection.phase, connection.is_reused);
         let mut again = Again::Never;
-        if let Phase::Answer { attempt } = phase {
+        if let Phase::Response { attempt } = phase {
             let Some(known) = self.ledger.attempts.find(attempt) else { return };
             if known.ended != Nanos::NEVER {
                 // It is known already, of TLS.
@@ -220,13 +220,13 @@ impl World {
         }
         let ending = self.handle_end(socket);
         let cut = Cut { is_reused, again, may_be_short: is_cut_off, ending };
-        if let Phase::Answer { attempt } = phase
-            && self.pool.connections.find(socket).is_some_and(|connection| connection.is_told())
+        if let Phase::Response { attempt } = phase
+            && self.pool.connections.find(socket).is_some_and(|connection| connection.is_reported())
             && sockets.unsent(socket) == 0
         {
             // TLS said so, and is answered.
             self.await_close(socket, at, sockets);
-            self.answer_goodbye(socket, sockets);
+            self.response_goodbye(socket, sockets);
             return self.end_cut_attempt(attempt, cut, at, sockets);
         }
         let untaken = if self.pool.is_layered { sockets.stop_sending(socket) } else { 0 };
@@ -234,7 +234,7 @@ impl World {
         self.uncount(&connection, untaken);
         sockets.close(socket);
         match connection.phase {
-            Phase::Answer { attempt } => self.end_cut_attempt(attempt, cut, at, sockets),
+            Phase::Response { attempt } => self.end_cut_attempt(attempt, cut, at, sockets),
             Phase::Connect { attempt, .. } => {
                 self.end_attempt(attempt, Outcome::Failed(Failure::ClosedEarly), at, sockets);
             }
@@ -247,7 +247,7 @@ impl World {
     /// The stream of bytes of a connection has ended: what that means for the answer that is awaited on it, if one is.
     fn handle_end(&mut self, socket: Socket) -> Option<Ending> {
         let connection = self.pool.connections.find(socket)?;
-        let Phase::Answer { attempt } = connection.phase else { return None };
+        let Phase::Response { attempt } = connection.phase else { return None };
         let attempt = self.ledger.attempts.find(attempt)?;
         match connection.layers.as_deref_mut().and_then(|layers| layers.line.as_mut()) {
             Some(line) => Some(line.handle_end()),
@@ -260,7 +260,7 @@ impl World {
         let is_cut = !cut.is_reused && cut.ending == Some(Ending::BeforeAnswer);
         self.seen.counts[Counter::CutOff] += u64::from(is_cut);
         match cut.ending {
-            Some(Ending::Complete) if !cut.may_be_short => self.end_answer(key, true, at, sockets),
+            Some(Ending::Complete) if !cut.may_be_short => self.end_response(key, true, at, sockets),
             Some(Ending::BeforeAnswer) => self.end_cut(key, cut.again, Failure::ClosedEarly, at, sockets),
             _ => self.end_attempt(key, Outcome::Failed(Failure::ClosedEarly), at, sockets),
         }
@@ -276,13 +276,13 @@ impl World {
             self.unlink(socket);
         }
         let again = match self.pool.connections.find(socket).map(|connection| connection.phase) {
-            Some(Phase::Answer { attempt }) => self.whether_again_behind_failure(attempt, socket, left),
+            Some(Phase::Response { attempt }) => self.whether_again_behind_failure(attempt, socket, left),
             _ => Again::Never,
         };
         let ending = self.handle_end(socket);
         let Some(connection) = self.pool.connections.remove(socket) else { return };
         self.uncount(&connection, untaken);
-        if connection.layers.is_some() && !matches!(connection.phase, Phase::Answer { .. }) {
+        if connection.layers.is_some() && !matches!(connection.phase, Phase::Response { .. }) {
             let is_new = matches!(connection.phase, Phase::Connect { .. } | Phase::Prepare { .. });
             let shakes = is_new && connection.layers.as_ref().is_some_and(|layers| layers.is_shaking());
             let failure = match error {
@@ -302,7 +302,7 @@ impl World {
                 self.pool.hope.fail(connection.origin);
                 self.next(user, View::NoConnection, at, at, sockets);
             }
-            Phase::Answer { attempt } => {
+            Phase::Response { attempt } => {
                 self.count_sent(attempt, untaken);
                 let failure = faults::while_connected(error);
                 let is_cut = failure == Failure::Reset && !connection.is_reused && ending == Some(Ending::BeforeAnswer);

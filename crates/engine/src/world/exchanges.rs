@@ -6,17 +6,17 @@ mod expecting;
 mod opening;
 
 use driver::{Outgoing, Socket, Sockets};
-use metrics::{Counter, Failure, Outcome, TracedEnd};
+use metrics::{Counter, Failure, Outcome, RequestRecordEnd};
 use pacing::Nanos;
+use wire::connection::{ALONE, ExchangeStart, Http1, Mask, Payload, ProtocolConnection, ResponseKind};
 use wire::http1::ResponseHead;
-use wire::line::{ALONE, Ask, Awaited, Http1, Line, Mask, What};
 
 use super::calls::CallState;
-use super::kept::KeptBody;
+use super::captured_response::KeptBody;
 use super::layers::Links;
 use super::phase::Phase;
 use super::step::{PreparedStep, Wants};
-use super::{Deadline, World};
+use super::{Deadline, ScenarioRuntime};
 use crate::faults;
 use crate::slab::Key;
 use crate::user::View;
@@ -127,7 +127,7 @@ impl Attempt {
         if !step.checks.contains_status(status) {
             Outcome::Failed(Failure::Status)
         } else if step.checks.look_further {
-            step.checks.of_answer(self.kept.as_deref_mut())
+            step.checks.of_response(self.kept.as_deref_mut())
         } else {
             Outcome::Succeeded
         }
@@ -147,7 +147,7 @@ impl Attempt {
     }
 }
 
-impl World {
+impl ScenarioRuntime {
     #[inline]
     pub(super) fn begin_exchange<S: Sockets>(
         &mut self,
@@ -157,7 +157,7 @@ impl World {
         taken_up: Nanos,
         sockets: &mut S,
     ) {
-        if self.users.purse.is_some() && !self.may_start() {
+        if self.users.budget_lease.is_some() && !self.may_start() {
             return self.forgo(step, intended);
         }
         let is_measured = intended >= self.instants.counts_from;
@@ -229,7 +229,7 @@ impl World {
         if let Some(socket) = self.take_own(user, origin) {
             let attempt = self.insert_attempt(key, step, is_measured, socket);
             if let Some(connection) = self.pool.connections.find(socket) {
-                connection.phase = Phase::Answer { attempt };
+                connection.phase = Phase::Response { attempt };
             }
             return self.send_request(attempt, sockets);
         }
@@ -416,7 +416,7 @@ impl World {
     fn drop_exchange<S: Sockets>(&mut self, key: Key, now: Nanos, sockets: &mut S) {
         if let Some(exchange) = self.ledger.exchanges.remove(key) {
             if exchange.is_measured {
-                self.trace_end(&exchange, None, TracedEnd::Dropped, now);
+                self.trace_end(&exchange, None, RequestRecordEnd::Dropped, now);
                 self.seen.drop_start(now.since(exchange.intended).0);
             }
             self.forget_step(exchange.step);
@@ -435,7 +435,7 @@ impl World {
         let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return };
         let step = &self.ledger.steps[exchange.step as usize];
         let (request_bytes, is_measured) = (step.request.len(), exchange.is_measured);
-        let ask = Ask { what: What::Template, answer: Awaited::Answer(step.kind) };
+        let ask = ExchangeStart { what: Payload::Template, response: ResponseKind::Response(step.kind) };
         attempt.line.begin(ALONE, ask, Mask::default(), &mut Vec::new());
         let socket = attempt.socket;
         if step.expects_word && may_wait {

@@ -3,7 +3,7 @@
 use metrics::Distribution;
 use pacing::Nanos;
 
-use super::World;
+use super::ScenarioRuntime;
 
 /// Which users have had their first exchange, until all have.
 pub(super) struct FirstRound {
@@ -28,7 +28,7 @@ impl FirstRound {
     }
 }
 
-impl World {
+impl ScenarioRuntime {
     /// An exchange of a user has ended; when it did so well, after this service time.
     #[cold]
     #[inline(never)]

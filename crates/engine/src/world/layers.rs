@@ -20,14 +20,14 @@ use driver::{Outgoing, Socket, Sockets};
 use metrics::{Counter, Failure};
 use pacing::Nanos;
 use plan::Protocol;
+use wire::connection::{AnyConnection, Http2, ProtocolConnection};
 use wire::http2;
-use wire::line::{AnyLine, Http2, Line};
 use wire::tls::Session;
 
-use super::calls::Held;
+use super::calls::HeldMessages;
 use super::origins::Origin;
 use super::phase::Phase;
-use super::{Work, World};
+use super::{ScenarioRuntime, Work};
 use crate::faults;
 use crate::slab::Key;
 use crate::user::View;
@@ -56,12 +56,12 @@ const CLOSING_BYTES_UNTOLD_MAX: usize = 4 * 1024 * 1024;
 pub(crate) struct Layers {
     tls: Option<Session>,
     /// What is spoken, once that is known. None of HTTP/1: a line of it that waits is nothing, so attempts have theirs.
-    pub(super) line: Option<AnyLine>,
+    pub(super) line: Option<AnyConnection>,
     /// What leaves next; of frames, the attempts whose requests are among them.
     pub(super) out: Vec<u8>,
     leaving: Vec<Key>,
     /// Messages that are to be counted when they are framed.
-    held: Vec<Held>,
+    held: Vec<HeldMessages>,
     /// Attempts that wait for the connection, or for a stream of it.
     waiting: VecDeque<Key>,
     link: usize,
@@ -72,7 +72,7 @@ pub(crate) struct Layers {
     /// When the TLS handshake began.
     shakes_since: Nanos,
     /// When frames came the last time.
-    heard_at: Nanos,
+    received_at: Nanos,
     /// Where the last message of a conversation stands among the bytes that were handed over.
     pub(super) message: Range<u64>,
     /// The wait whose events were handled when the last message of a conversation left.
@@ -155,7 +155,7 @@ impl Links {
     }
 }
 
-impl World {
+impl ScenarioRuntime {
     /// The connection that the users of a link share, when it is there or on its way.
     pub(super) fn shared_connection(&self, user: u32, origin: u16) -> Option<Socket> {
         if self.pool.links.sockets.is_empty() {
@@ -195,7 +195,7 @@ impl World {
             handed: 0,
             came_late: 0,
             shakes_since: Nanos::NEVER,
-            heard_at: Nanos::ZERO,
+            received_at: Nanos::ZERO,
             message: 0..0,
             sent_in: 0,
             close_bytes: 0,
@@ -258,7 +258,7 @@ impl World {
 
     /// Bytes go to a socket with layers.
     pub(super) fn count_handed(&mut self, socket: Socket, bytes: usize) {
-        self.seen.counts[Counter::BytesHanded] += bytes as u64;
+        self.seen.counts[Counter::BytesQueued] += bytes as u64;
         if let Some(layers) = self.layers(socket) {
             layers.handed += bytes as u64;
         }
@@ -328,8 +328,8 @@ impl World {
         let Some(layers) = self.layers(socket) else { return false };
         layers.came_late += bytes;
         let came_late = layers.came_late;
-        let is_told = |sockets: &mut S| sockets.unacknowledged(socket).is_none_or(|bytes| bytes == 0);
-        came_late > CLOSING_BYTES_MAX && (came_late > CLOSING_BYTES_UNTOLD_MAX || is_told(sockets))
+        let is_reported = |sockets: &mut S| sockets.unacknowledged(socket).is_none_or(|bytes| bytes == 0);
+        came_late > CLOSING_BYTES_MAX && (came_late > CLOSING_BYTES_UNTOLD_MAX || is_reported(sockets))
     }
 
     /// What the connection speaks once its handshake is over; `None` when that is not what was asked for.
@@ -380,9 +380,9 @@ impl World {
         sockets: &mut S,
     ) {
         let Some(layers) = self.layers(socket) else { return };
-        let mut line = AnyLine::Http2(Box::<Http2>::default());
+        let mut line = AnyConnection::Http2(Box::<Http2>::default());
         line.start(&mut layers.out);
-        (layers.line, layers.heard_at) = (Some(line), at);
+        (layers.line, layers.received_at) = (Some(line), at);
         if let Some(attempt) = attempt {
             layers.waiting.push_front(attempt);
         }
@@ -416,7 +416,7 @@ impl World {
 }
 
 #[cfg(test)]
-impl World {
+impl ScenarioRuntime {
     /// Users share connections.
     pub(super) fn shares_connections(&self) -> bool {
         !self.pool.links.sockets.is_empty()
@@ -442,7 +442,7 @@ impl Layers {
     }
 
     /// The peer has ended the session of TLS.
-    pub(super) fn was_told(&self) -> bool {
+    pub(super) fn was_reported(&self) -> bool {
         self.tls.as_ref().is_some_and(|session| !session.is_handshaking() && session.is_closed_by_peer())
     }
 

@@ -7,7 +7,7 @@
 use driver::Sockets;
 use pacing::Nanos;
 
-use super::World;
+use super::ScenarioRuntime;
 use crate::slab::Key;
 
 /// Under load a driver may never tell all that is there: then nobody waits for more looks than this.
@@ -24,7 +24,7 @@ pub(super) struct Looks {
     has_looked: Option<Key>,
 }
 
-impl World {
+impl ScenarioRuntime {
     /// Something waits for the sockets to be read.
     #[inline]
     pub(super) fn awaits_look(&self) -> bool {
@@ -106,7 +106,7 @@ impl World {
 }
 
 #[cfg(test)]
-impl World {
+impl ScenarioRuntime {
     /// Exchanges that wait for a look, and have no attempt.
     pub(super) fn awaiting_looks(&self) -> usize {
         self.ledger.looks.waiting.len()

@@ -8,7 +8,7 @@ use metrics::{Counter, Failure};
 use pacing::Nanos;
 use plan::Target;
 
-use super::World;
+use super::ScenarioRuntime;
 use super::origins::{ORIGINS_MAX, Origin, is_same_place};
 use crate::{Places, ResolveError};
 
@@ -115,7 +115,7 @@ impl Lookups {
     }
 }
 
-impl World {
+impl ScenarioRuntime {
     /// Starts a hop at an origin that may still have to be found.
     #[cold]
     #[inline(never)]

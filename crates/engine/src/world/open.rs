@@ -8,12 +8,12 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use driver::Sockets;
-use metrics::{Counter, SeriesId, Snapshot, TracedEnd};
+use metrics::{Counter, RequestRecordEnd, SeriesId, Snapshot};
 use pacing::open::{Schedule, Starts};
-use pacing::{Lost, Nanos, Segment};
+use pacing::{Nanos, RevokedSlots, Segment};
 
-use super::programs::Turn;
-use super::{OpenWork, START_BATCH, Work, World};
+use super::programs::UserTurn;
+use super::{OpenWork, START_BATCH, ScenarioRuntime, Work};
 use crate::user::View;
 
 /// Starts of a shard that wait for a user; a further one is dropped at once.
@@ -21,7 +21,7 @@ const QUEUE_MAX: usize = 1_000_000;
 
 /// Starts that were due and not taken up at the end of a run: the waiting of so many is looked at one by one, and that of the others
 /// is only known to be at least as long as the last one's.
-const GIVEN_UP_MAX: usize = 1_000_000;
+const INCOMPLETE_MAX: usize = 1_000_000;
 
 /// A start that has come.
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +50,7 @@ pub(crate) struct Open {
     taken: u64,
     segment: Segment,
     /// Slots that others have.
-    lost: Option<Lost>,
+    lost: Option<RevokedSlots>,
     /// What comes is counted as started when it is due; else when it asks for something.
     counts_due: bool,
     /// Nothing that is intended later starts.
@@ -97,7 +97,7 @@ impl Open {
     }
 
     /// Slots go to others.
-    pub(super) fn lose(&mut self, lost: &Lost) {
+    pub(super) fn lose(&mut self, lost: &RevokedSlots) {
         self.work.starts.lose(lost.clone());
         self.lost = Some(lost.clone());
     }
@@ -203,7 +203,7 @@ impl Open {
         if until < self.measured_from {
             return;
         }
-        for _ in 0..GIVEN_UP_MAX {
+        for _ in 0..INCOMPLETE_MAX {
             let Some(at) = self.work.starts.peek().map(|at| self.measured_from + at).filter(|at| *at <= until) else {
                 return;
             };
@@ -233,7 +233,7 @@ impl Open {
     }
 }
 
-impl World {
+impl ScenarioRuntime {
     /// The plan's time is that of its last start, and what has begun by then comes to its end.
     pub(crate) fn ends_by_count(&self) -> bool {
         self.users.open.as_ref().is_some_and(Open::ends_by_count)
@@ -268,7 +268,7 @@ impl World {
                 break;
             }
             let Some(open) = &mut self.users.open else { return };
-            if self.users.purse.is_some() && open.counts_due && !self.may_start() {
+            if self.users.budget_lease.is_some() && open.counts_due && !self.may_start() {
                 return;
             }
             let Some(open) = &mut self.users.open else { return };
@@ -281,7 +281,7 @@ impl World {
                 if is_measured {
                     self.seen.counts[Counter::DroppedByGenerator] += u64::from(is_too_late);
                     self.seen.drop_start(late.0);
-                    self.trace_start(intended, now, TracedEnd::Dropped);
+                    self.trace_start(intended, now, RequestRecordEnd::Dropped);
                 }
                 continue;
             }
@@ -341,7 +341,7 @@ impl World {
             }
             open.queue.pop_front();
         }
-        late.into_iter().for_each(|intended| self.trace_start(intended, now, TracedEnd::Dropped));
+        late.into_iter().for_each(|intended| self.trace_start(intended, now, RequestRecordEnd::Dropped));
     }
 
     /// Gives the oldest start to an idle user, or to a new one. False when there is no start or no user.
@@ -383,7 +383,7 @@ impl World {
         let (is_counted, number) = (open.counts_due, open.segment.nth(number));
         self.draw_own(user, taken_up);
         self.enter(user, intended >= self.instants.measured_from, Some(number));
-        if !self.go_on(user, Turn { intended, taken_up, is_counted }, sockets)
+        if !self.go_on(user, UserTurn { intended, taken_up, is_counted }, sockets)
             && let Some(open) = &mut self.users.open
         {
             // It asked for nothing.
@@ -423,7 +423,7 @@ impl World {
                 return;
             }
         }
-        if self.users.all[user as usize].has_given_up {
+        if self.users.all[user as usize].has_incomplete {
             if let Some(open) = self.users.open.as_mut().filter(|open| open.is_halted)
                 && !self.users.budget.is_over
             {

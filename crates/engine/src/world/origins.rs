@@ -6,12 +6,12 @@
 
 use driver::{Peer, Socket, Sockets};
 use pacing::Nanos;
-use plan::{Protocol, Reach, Target};
+use plan::{Protocol, Target, TargetPolicy};
 use std::collections::HashMap;
 use std::sync::Arc;
 use wire::tls::ClientConfig;
 
-use super::World;
+use super::ScenarioRuntime;
 use crate::Places;
 
 /// Origins of a shard that redirects may add; a further one is a failure.
@@ -37,7 +37,7 @@ pub(crate) struct Origin {
 impl Origin {
     pub(crate) fn new(target: Arc<Target>, places: Places, tls: Option<ClientConfig>, connect_timeout: Nanos) -> Self {
         let single_place = places.single();
-        let is_unasked = target.reach == Reach::Anywhere && places.are_far();
+        let is_unasked = target.reach == TargetPolicy::Anywhere && places.are_far();
         Self { target, places, tls, connect_timeout, single_place, is_unasked, opens_with: None }
     }
 
@@ -71,13 +71,13 @@ impl Origin {
 
 /// Connections of users beyond one to the first origin.
 #[derive(Default)]
-pub(super) struct Elsewhere {
+pub(super) struct ExtraConnections {
     first: HashMap<(u32, u16), Socket>,
     /// Those of users with several exchanges at a time.
     further: HashMap<(u32, u16), Vec<Socket>>,
 }
 
-impl Elsewhere {
+impl ExtraConnections {
     #[cold]
     #[inline(never)]
     fn take(&mut self, user: u32, origin: u16) -> Option<Socket> {
@@ -132,7 +132,7 @@ pub(super) fn is_same_place(one: &Target, other: &Target) -> bool {
         && one.places == other.places
 }
 
-impl World {
+impl ScenarioRuntime {
     /// The idle connection of a user to an origin leaves its place.
     #[inline]
     pub(super) fn take_own(&mut self, user: u32, origin: u16) -> Option<Socket> {

@@ -12,7 +12,7 @@ pub(crate) enum Phase {
     /// To be established, for this attempt.
     Connect { attempt: Key, since: Nanos },
     /// The answer of this attempt.
-    Answer { attempt: Key },
+    Response { attempt: Key },
     /// The next exchange of its user.
     Exchange { user: u32 },
     /// The requests of its link: it has streams.

@@ -17,10 +17,10 @@ use pacing::Nanos;
 use plan::{OnFailure, Program};
 
 use super::exchanges::Exchange;
-use super::{Deadline, World};
+use super::{Deadline, ScenarioRuntime};
 pub(super) use forks::Use;
 
-use crate::program::{Code, Do, Drawer, Place};
+use crate::program::{CompiledProgram, Position, RandomKey, UserAction};
 use crate::user::{REFUSED_PAUSE, Stage, View};
 
 /// A user whose iteration asked for nothing begins the next one after this: a loop of nothing would never end.
@@ -31,23 +31,23 @@ const NOTHINGS_MAX: usize = 1_000;
 
 /// What a user takes that needs a place.
 #[cfg(test)]
-pub(super) const PLACE_BYTES: usize = size_of::<Place>();
+pub(super) const PLACE_BYTES: usize = size_of::<Position>();
 
 /// The programs of the users of a shard.
 pub(super) struct Programs {
-    pub(super) code: Arc<Code>,
+    pub(super) code: Arc<CompiledProgram>,
     /// Users do something before their first iteration, or behind their last.
     has_apart: bool,
     /// It is known until when a user rests, since something may end that earlier.
     knows_rests: bool,
     /// Of users that need one.
-    places: Vec<Place>,
+    places: Vec<Position>,
 }
 
 impl Programs {
     /// `has_places`: users need a place whatever they do. `may_leave`: their number may become smaller.
     pub(super) fn new(program: &Program, steps: usize, has_places: bool, may_leave: bool) -> Self {
-        let mut code = Code::new(program, steps);
+        let mut code = CompiledProgram::new(program, steps);
         let has_apart = code.start_at.is_some() || code.stop_at.is_some();
         let knows_rests = has_apart || (may_leave && code.thinks());
         code.has_places |= has_places || knows_rests;
@@ -94,19 +94,19 @@ impl Programs {
     }
 
     /// Goes through the program of a user, up to what it does next and no further.
-    fn advance(&mut self, user: u32, counter: &mut u32, drawer: Drawer, begins: bool) -> Do {
+    fn advance(&mut self, user: u32, counter: &mut u32, drawer: RandomKey, begins: bool) -> UserAction {
         // Not through `place`, which would borrow the code too.
         let place = if self.code.has_places { self.places.get_mut(user as usize) } else { None };
         self.code.advance(counter, place, drawer, begins)
     }
 
-    pub(super) fn place(&mut self, user: u32) -> Option<&mut Place> {
+    pub(super) fn place(&mut self, user: u32) -> Option<&mut Position> {
         if !self.code.has_places {
             return None;
         }
         let user = user as usize;
         if user >= self.places.len() {
-            self.places.resize_with(user + 1, Place::default);
+            self.places.resize_with(user + 1, Position::default);
         }
         Some(&mut self.places[user])
     }
@@ -114,29 +114,29 @@ impl Programs {
 
 /// What a user has to do, and since when.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Turn {
+pub(super) struct UserTurn {
     pub(super) intended: Nanos,
     pub(super) taken_up: Nanos,
     /// The exchange that begins now was counted when it was due.
     pub(super) is_counted: bool,
 }
 
-impl World {
-    fn advance(&mut self, user: u32, begins: bool) -> Do {
+impl ScenarioRuntime {
+    fn advance(&mut self, user: u32, begins: bool) -> UserAction {
         let drawer = self.drawer(user);
         let users = &mut self.users;
         users.programs.advance(user, &mut users.all[user as usize].counter, drawer, begins)
     }
 
     /// Whose draws they are. Users of an open load only carry what comes: its number is that of the iteration.
-    pub(super) fn drawer(&self, user: u32) -> Drawer {
+    pub(super) fn drawer(&self, user: u32) -> RandomKey {
         let (streams, user) = (u64::from(self.work.streams.max(1)), u64::from(user));
         // What a user does outside its iterations is drawn for itself.
         let number = match self.users.open {
             Some(_) if !self.does_its_own(user as u32) => u64::MAX,
             _ => self.work.segment.nth(user / streams) * streams + user % streams,
         };
-        Drawer { scenario: self.work.scenario, user: number }
+        RandomKey { scenario: self.work.scenario, user: number }
     }
 
     /// An iteration begins. `number`: of what came at a rate; users of a closed load count their own.
@@ -238,7 +238,7 @@ impl World {
             OnFailure::Stop => {
                 // Who does what comes behind its last iteration leaves anyway.
                 let leaves = users.all[user as usize].stage != Stage::Stopping;
-                users.all[user as usize].has_given_up |= leaves;
+                users.all[user as usize].has_incomplete |= leaves;
                 self.seen.counts[Counter::UsersLeft] += u64::from(leaves);
                 self.abandon(user, Counter::IterationsFailed, at, sockets);
             }
@@ -249,10 +249,10 @@ impl World {
     fn settle<S: Sockets>(&mut self, user: u32, at: Nanos, sockets: &mut S) {
         loop {
             match self.advance(user, false) {
-                Do::End(number) => self.end_transaction(user, number, at),
-                Do::Leave(target) => self.leave_talk(user, target, sockets),
-                Do::Over => return self.complete(user),
-                Do::Decide(condition, _) => {
+                UserAction::End(number) => self.end_transaction(user, number, at),
+                UserAction::Leave(target) => self.leave_talk(user, target, sockets),
+                UserAction::Over => return self.complete(user),
+                UserAction::Decide(condition, _) => {
                     if self.decide(user, condition, at).is_err() {
                         // It is looked at again by whoever can let it fail.
                         self.users.all[user as usize].counter -= 1;
@@ -266,54 +266,54 @@ impl World {
 
     /// Lets a user that is in an iteration go on, or begin one: it asks, or it pauses. False when the iteration is over and it asked
     /// for nothing.
-    pub(super) fn go_on<S: Sockets>(&mut self, user: u32, turn: Turn, sockets: &mut S) -> bool {
+    pub(super) fn go_on<S: Sockets>(&mut self, user: u32, turn: UserTurn, sockets: &mut S) -> bool {
         if self.awaits_rows(user, turn) {
             return true;
         }
         let mut turn = turn;
         for _ in 0..NOTHINGS_MAX {
-            let Turn { intended, taken_up, is_counted } = turn;
+            let UserTurn { intended, taken_up, is_counted } = turn;
             let next = self.advance(user, true);
             if let Some(place) = self.users.programs.place(user) {
                 place.failed = None;
             }
             match next {
-                Do::Ask(step) if is_counted => self.begin_due(user, step, intended, taken_up, sockets),
-                Do::Ask(step) => self.begin_exchange(user, step, intended, taken_up, sockets),
-                Do::Fork(steps, most) => self.begin_fork(user, steps, most, turn, sockets),
-                Do::Think(Nanos::ZERO) => continue,
-                Do::Think(span) => self.think(user, span, intended),
-                Do::Meet(meeting) => {
-                    if let Some(passes_at) = self.arrive(user, meeting, intended, sockets.now()) {
+                UserAction::Ask(step) if is_counted => self.begin_due(user, step, intended, taken_up, sockets),
+                UserAction::Ask(step) => self.begin_exchange(user, step, intended, taken_up, sockets),
+                UserAction::Fork(steps, most) => self.begin_fork(user, steps, most, turn, sockets),
+                UserAction::Think(Nanos::ZERO) => continue,
+                UserAction::Think(span) => self.think(user, span, intended),
+                UserAction::Barrier(barrier) => {
+                    if let Some(passes_at) = self.arrive(user, barrier, intended, sockets.now()) {
                         (turn.intended, turn.taken_up) = (passes_at, taken_up.max(passes_at));
                         continue;
                     }
                 }
-                Do::Begin(number) => {
+                UserAction::Begin(number) => {
                     self.begin_transaction(user, number, intended);
                     continue;
                 }
-                Do::End(number) => {
+                UserAction::End(number) => {
                     self.end_transaction(user, number, intended);
                     continue;
                 }
-                Do::Enter(target) => {
+                UserAction::Enter(target) => {
                     self.enter_talk(user, target, sockets);
                     continue;
                 }
-                Do::Leave(target) => {
+                UserAction::Leave(target) => {
                     self.leave_talk(user, target, sockets);
                     continue;
                 }
-                Do::Decide(condition, step) => match self.decide(user, condition, intended) {
+                UserAction::Decide(condition, step) => match self.decide(user, condition, intended) {
                     Ok(()) => continue,
                     Err(why) => {
                         self.ledger.why = why;
                         self.fail_step(user, step, Failure::NotFilled, turn, sockets);
                     }
                 },
-                Do::Limit(step) => self.fail_step(user, step, Failure::LoopLimit, turn, sockets),
-                Do::Over | Do::Wait => {
+                UserAction::Limit(step) => self.fail_step(user, step, Failure::LoopLimit, turn, sockets),
+                UserAction::Over | UserAction::Wait => {
                     self.complete(user);
                     return false;
                 }
@@ -335,7 +335,7 @@ impl World {
 
     /// A step fails before anything of it begins.
     #[cold]
-    fn fail_step<S: Sockets>(&mut self, user: u32, step: u32, failure: Failure, turn: Turn, sockets: &mut S) {
+    fn fail_step<S: Sockets>(&mut self, user: u32, step: u32, failure: Failure, turn: UserTurn, sockets: &mut S) {
         let exchange = Exchange::new(user, step, turn.intended, turn.taken_up, self.instants.counts_from);
         let counter = self.counter_of(step, turn.intended);
         self.seen.counts[counter] += u64::from(exchange.is_measured && !turn.is_counted);
@@ -372,16 +372,16 @@ impl World {
     ) {
         let one = self.users.all[user as usize];
         let is_spent = if one.is_inside { self.users.budget.is_over } else { self.users.budget.is_spent() };
-        if (is_spent || one.has_given_up) && one.stage != Stage::Stopping {
+        if (is_spent || one.has_incomplete) && one.stage != Stage::Stopping {
             self.cut_iteration(user, now, sockets);
-            return self.leave(user, Turn { intended, taken_up: now, is_counted: false }, sockets);
+            return self.leave(user, UserTurn { intended, taken_up: now, is_counted: false }, sockets);
         }
         if one.stage == Stage::Stopping && !one.is_inside {
-            return self.leave(user, Turn { intended, taken_up: now, is_counted: false }, sockets);
+            return self.leave(user, UserTurn { intended, taken_up: now, is_counted: false }, sockets);
         }
         if !one.is_inside && matches!(one.stage, Stage::New | Stage::Starting) && self.lacks_rows_to_start(user) {
-            self.users.all[user as usize].has_given_up = true;
-            return self.leave(user, Turn { intended, taken_up: now, is_counted: false }, sockets);
+            self.users.all[user as usize].has_incomplete = true;
+            return self.leave(user, UserTurn { intended, taken_up: now, is_counted: false }, sockets);
         }
         if self.starts_later(user, view, intended, now, sockets) {
             return;
@@ -390,8 +390,8 @@ impl World {
             return self.rest(user, intended + REFUSED_PAUSE);
         }
         if !one.is_inside && (self.has_had_all(user) || self.is_used_up(user)) {
-            self.users.all[user as usize].has_given_up = true;
-            return self.leave(user, Turn { intended, taken_up: now, is_counted: false }, sockets);
+            self.users.all[user as usize].has_incomplete = true;
+            return self.leave(user, UserTurn { intended, taken_up: now, is_counted: false }, sockets);
         }
         if !one.is_inside && self.is_paced(user, intended) {
             return;
@@ -402,14 +402,14 @@ impl World {
             self.draw_own(user, now);
             self.enter(user, is_measured, None);
         }
-        let turn = Turn { intended, taken_up: now, is_counted: false };
+        let turn = UserTurn { intended, taken_up: now, is_counted: false };
         if !self.go_on(user, turn, sockets) {
             self.rest(user, intended.max(now) + NOTHING_PAUSE);
         }
     }
 
     /// A user goes on that waited for rows.
-    pub(super) fn go_on_behind_rows<S: Sockets>(&mut self, user: u32, turn: Turn, now: Nanos, sockets: &mut S) {
+    pub(super) fn go_on_behind_rows<S: Sockets>(&mut self, user: u32, turn: UserTurn, now: Nanos, sockets: &mut S) {
         if self.users.budget.is_over {
             // Nothing is begun any more.
             return self.next(user, View::Rested, now, now, sockets);
@@ -444,6 +444,6 @@ impl World {
             self.rest(user, intended + REFUSED_PAUSE);
             return true;
         }
-        self.go_on(user, Turn { intended, taken_up: now, is_counted: false }, sockets)
+        self.go_on(user, UserTurn { intended, taken_up: now, is_counted: false }, sockets)
     }
 }

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use driver::{Socket, Sockets};
 use plan::Protocol;
 
-use super::World;
+use super::ScenarioRuntime;
 use super::origins::Origin;
 use crate::slab::Key;
 
@@ -20,14 +20,14 @@ pub(super) struct Sharing {
     /// So many connections to each origin.
     most: u64,
     /// Origin by origin; none where each user has its own.
-    benches: Vec<Option<Bench>>,
+    benches: Vec<Option<OriginPool>>,
     /// The exchange whose turn it is: it does not go behind those that wait.
     served: Option<Key>,
 }
 
 /// The connections to one origin.
 #[derive(Default)]
-struct Bench {
+struct OriginPool {
     /// The one that was busy last goes first.
     idle: Vec<Socket>,
     /// Exchanges that wait for one.
@@ -42,7 +42,7 @@ impl Sharing {
     }
 
     pub(super) fn add_origin(&mut self, origin: &Origin) {
-        self.benches.push((!origin.is_talk()).then(Bench::default));
+        self.benches.push((!origin.is_talk()).then(OriginPool::default));
     }
 
     /// How many there may be to each origin.
@@ -50,12 +50,12 @@ impl Sharing {
         self.most
     }
 
-    fn bench(&mut self, origin: u16) -> Option<&mut Bench> {
+    fn bench(&mut self, origin: u16) -> Option<&mut OriginPool> {
         self.benches.get_mut(usize::from(origin))?.as_mut()
     }
 }
 
-impl World {
+impl ScenarioRuntime {
     /// Whether users share connections to an origin.
     pub(super) fn is_shared_by_all(&self, origin: u16) -> bool {
         let sharing = self.pool.sharing.as_ref();
@@ -158,7 +158,7 @@ impl World {
 }
 
 #[cfg(test)]
-impl World {
+impl ScenarioRuntime {
     /// Exchanges that wait for a connection.
     pub(super) fn awaiting_connections(&self) -> usize {
         let benches = self.pool.sharing.iter().flat_map(|sharing| sharing.benches.iter().flatten());

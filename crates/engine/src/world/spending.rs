@@ -4,13 +4,13 @@ use metrics::Counter;
 use pacing::Nanos;
 use plan::BudgetPart;
 
-use super::{Users, World};
+use super::{ScenarioRuntime, Users};
 
 impl Users {
     /// Something is not done because the budget has no request left for it: that is what ended the run.
     pub(super) fn lack_requests(&self) {
-        if let Some(purse) = self.purse.as_ref().filter(|_| self.is_out_of_requests) {
-            purse.end_by_requests();
+        if let Some(budget_lease) = self.budget_lease.as_ref().filter(|_| self.is_out_of_requests) {
+            budget_lease.end_by_requests();
         }
     }
 
@@ -20,7 +20,7 @@ impl Users {
     }
 }
 
-impl World {
+impl ScenarioRuntime {
     /// What users have not done behind their last iteration, since no request was left for it, is counted.
     #[cold]
     pub(super) fn count_without_stop(&mut self, users: u64) {
@@ -34,7 +34,7 @@ impl World {
     pub(super) fn may_start(&mut self) -> bool {
         // Each iteration that this shard may still begin asks at least once.
         let most = self.users.budget.starts.map_or(u64::MAX, |starts| starts.saturating_add(1));
-        let may = self.users.purse.as_mut().is_none_or(|purse| purse.take(most));
+        let may = self.users.budget_lease.as_mut().is_none_or(|budget_lease| budget_lease.take(most));
         self.look_at_purse();
         if !may {
             self.users.lack_requests();
@@ -44,10 +44,10 @@ impl World {
 
     /// Nothing starts any more when no start is left.
     pub(super) fn look_at_purse(&mut self) {
-        if let Some(purse) = self.users.purse.as_ref().filter(|purse| purse.is_empty()) {
+        if let Some(budget_lease) = self.users.budget_lease.as_ref().filter(|budget_lease| budget_lease.is_empty()) {
             // A load that has begun all of its own was not ended by it.
             if self.users.budget.starts != Some(0) {
-                purse.end_by_requests();
+                budget_lease.end_by_requests();
             }
             (self.users.budget.is_over, self.users.is_out_of_requests) = (true, true);
             if let Some(open) = &mut self.users.open {
@@ -61,16 +61,16 @@ impl World {
         // Others may have made the last start.
         self.look_at_purse();
         let bytes = self.bytes_spent();
-        let purse = self.users.purse.as_mut()?;
-        purse.tell_bytes(bytes, false);
-        if self.users.budget.is_over { None } else { purse.is_over_since(now, planned) }
+        let budget_lease = self.users.budget_lease.as_mut()?;
+        budget_lease.tell_bytes(bytes, false);
+        if self.users.budget.is_over { None } else { budget_lease.is_over_since(now, planned) }
     }
 
     /// The snapshot is handed over, or forgotten.
     pub(crate) fn close_books(&mut self) {
         let bytes = self.bytes_spent();
-        if let Some(purse) = &mut self.users.purse {
-            purse.tell_bytes(bytes, true);
+        if let Some(budget_lease) = &mut self.users.budget_lease {
+            budget_lease.tell_bytes(bytes, true);
         }
     }
 
@@ -80,19 +80,19 @@ impl World {
 
     /// When the time of the budget is over; never, when nothing starts any more.
     pub(crate) fn budget_until(&self) -> Nanos {
-        let purse = self.users.purse.as_ref().filter(|_| !self.users.budget.is_over);
-        purse.map_or(Nanos::NEVER, |purse| purse.until())
+        let budget_lease = self.users.budget_lease.as_ref().filter(|_| !self.users.budget.is_over);
+        budget_lease.map_or(Nanos::NEVER, |budget_lease| budget_lease.until())
     }
 
     /// The load is over here.
     pub(crate) fn give_back_starts(&mut self) {
-        if let Some(purse) = &mut self.users.purse {
-            purse.give_back();
+        if let Some(budget_lease) = &mut self.users.budget_lease {
+            budget_lease.give_back();
         }
     }
 
     /// The part of the budget that ended the run.
     pub(crate) fn ended_by(&self) -> Option<BudgetPart> {
-        self.users.purse.as_ref()?.ended_by()
+        self.users.budget_lease.as_ref()?.ended_by()
     }
 }

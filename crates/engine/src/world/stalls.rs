@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 
 use pacing::Nanos;
 
-use super::World;
+use super::ScenarioRuntime;
 
 /// A loop that is this late has stood still; below it timers and schedulers are as late as they always are.
 const STALL_MIN: Nanos = Nanos::from_millis(1);
@@ -85,7 +85,7 @@ impl Stalls {
     }
 }
 
-impl World {
+impl ScenarioRuntime {
     /// The loop is awake at this instant: it reads the clock for a turn, or something has happened.
     #[inline]
     pub(crate) fn wake_at(&mut self, now: Nanos) {

@@ -1,14 +1,14 @@
 //! The variables of users, and the requests that are made of them.
 //!
-//! `Making` says which parts of a step are made for each exchange, and which values are taken from its responses. A
+//! `DynamicParts` says which parts of a step are made for each exchange, and which values are taken from its responses. A
 //! step that is made lives as long as its exchange; then it is kept, and the next one of the same step is made in its
 //! place (`PreparedStep::remake`): the ordinary request allocates nothing. Its bytes are lent to the driver as a
 //! copy, since it may have to be sent again. Messages of gRPC, WebSocket and TCP, and the handshake of a
 //! conversation, are made the same way.
 
 mod ahead;
+mod evaluator;
 mod own;
-mod reckoner;
 mod rows;
 pub(super) mod secrets;
 mod values;
@@ -20,29 +20,31 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use driver::{Sockets, Waker};
 use metrics::{Counter, Failure, Outcome};
 use pacing::Nanos;
-use plan::{Answered, CHECKED_BODY_BYTES_MAX, CookiePlace, Jar, Making, Memory, Request, Scope, Target, Value};
+use plan::{
+    Answered, CHECKED_BODY_BYTES_MAX, CookieEndpoint, DynamicParts, Jar, Memory, Request, Scope, Target, Value,
+};
 use wire::http1;
 
+use super::captured_response::KeptBody;
 use super::exchanges::{Attempt, Exchange};
-use super::kept::KeptBody;
 use super::programs::Use;
 use super::step::{PreparedCall, PreparedStep};
-use super::{Counters, Work, World};
-use crate::program::Part;
+use super::{Counters, ScenarioRuntime, Work};
+use crate::program::ForkPart;
 use crate::slab::Key;
+use evaluator::ScriptEvaluator;
 use own::Own;
-use reckoner::Reckoner;
-use rows::{Held, Rows, Supply};
+use rows::{Rows, Supply, UserRow};
 
 /// Why a message of a conversation is not sent.
-const TALK_LOST: &str = "the connection of this conversation was lost in a step before, so nothing was sent; let the conversation end there ('on_failure: next'), or open another one";
+const TALK_LOST: &str = "the connection of this conversation was lost in a step before, so nothing was sent; let the conversation end there ('on_failure: next_iteration'), or open another one";
 
 /// What the users of a shard remember.
 pub(super) struct States {
     memory: Arc<Memory>,
     all: Vec<State>,
     counters: Counters,
-    reckoner: Reckoner,
+    evaluator: ScriptEvaluator,
     /// Values on their way from an answer to variables.
     found: Vec<(u32, Value)>,
     pub(super) rows: Rows,
@@ -56,7 +58,7 @@ struct State {
     variables: Box<[Value]>,
     jar: Jar,
     /// Rows that it has drawn, feed by feed.
-    rows: Box<[Option<Held>]>,
+    rows: Box<[Option<UserRow>]>,
     /// What it has drawn for itself, where it draws something.
     own: Option<Box<Own>>,
     /// It does what comes before its first iteration.
@@ -70,10 +72,10 @@ impl States {
     pub(super) fn new(work: &Work, waker: &Waker, now: Nanos) -> Self {
         let epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let (memory, counters) = (work.memory.clone(), work.counters.clone());
-        let reckoner = Reckoner::new(work.depot.interpreter(&memory.expressions));
-        let rows = Rows::new(work, &reckoner, waker);
+        let evaluator = ScriptEvaluator::new(work.shared_data.interpreter(&memory.expressions));
+        let rows = Rows::new(work, &evaluator, waker);
         let epoch = epoch.saturating_sub(now.as_duration());
-        Self { memory, all: Vec::new(), counters, reckoner, found: Vec::new(), rows, epoch }
+        Self { memory, all: Vec::new(), counters, evaluator, found: Vec::new(), rows, epoch }
     }
 
     fn of(&mut self, user: u32) -> &mut State {
@@ -151,7 +153,7 @@ impl States {
     }
 
     /// Exchanges that were under way at a time have all ended: what was taken from them, in their order.
-    pub(super) fn keep_all(&mut self, user: u32, taken: Vec<(Part, u32, Value)>) {
+    pub(super) fn keep_all(&mut self, user: u32, taken: Vec<(ForkPart, u32, Value)>) {
         for (_, variable, value) in taken {
             self.of(user).variables[variable as usize] = value;
         }
@@ -163,19 +165,19 @@ impl States {
 }
 
 /// Where a request goes, for its cookies.
-fn place_of<'a>(target: &'a Target, request: &'a Request) -> CookiePlace<'a> {
+fn place_of<'a>(target: &'a Target, request: &'a Request) -> CookieEndpoint<'a> {
     let path = request.path.split(['?', '#']).next().unwrap_or_default();
-    CookiePlace { host: &target.host, path, is_tls: target.tls.is_some() }
+    CookieEndpoint { host: &target.host, path, is_tls: target.tls.is_some() }
 }
 
-impl World {
+impl ScenarioRuntime {
     /// The step of an exchange that begins: that of the plan, or one that is made for it alone. `None`: what it is made of is on
     /// its way. `part`: which of several at a time it is.
     pub(super) fn step_for<S: Sockets>(
         &mut self,
         user: u32,
         step: u32,
-        part: Part,
+        part: ForkPart,
         sockets: &S,
     ) -> Result<Option<u32>, Failure> {
         let prepared = &self.ledger.steps[step as usize];
@@ -200,7 +202,7 @@ impl World {
         }
     }
 
-    fn make_step(&mut self, user: u32, step: u32, part: Part, now: Nanos) -> Result<u32, Failure> {
+    fn make_step(&mut self, user: u32, step: u32, part: ForkPart, now: Nanos) -> Result<u32, Failure> {
         if let Some(why) = self.users.states.lacks_own(user) {
             self.ledger.why = why;
             return Err(Failure::NotFilled);
@@ -234,7 +236,7 @@ impl World {
         let is_first = self.work.scenario == 0 && self.work.segment.nth(0) == 0;
         let variables = self.users.states.all.first().map(|state| &state.variables[..]);
         if self.work.keeps.values && is_first {
-            self.work.depot.keep_values(variables.unwrap_or(&self.users.states.memory.variables));
+            self.work.shared_data.keep_values(variables.unwrap_or(&self.users.states.memory.variables));
         }
     }
 
@@ -282,10 +284,10 @@ impl World {
         if !self.users.states.memory.is_needed() {
             return outcome;
         }
-        self.remember_answer(exchange, attempt, outcome, is_last, done)
+        self.remember_response(exchange, attempt, outcome, is_last, done)
     }
 
-    fn remember_answer(
+    fn remember_response(
         &mut self,
         exchange: &Exchange,
         attempt: Option<&mut Attempt>,
@@ -322,7 +324,7 @@ impl World {
             let secrets = self.secrets_of(exchange.user);
             attempt.kept.get_or_insert_default().record.secrets = secrets;
         }
-        let random = self.users.programs.random_for(exchange.user, number, Use::Answer(part), drawer);
+        let random = self.users.programs.random_for(exchange.user, number, Use::Response(part), drawer);
         let states = &mut self.users.states;
         let hidden =
             if !is_shown || self.work.keeps.secrets { Vec::new() } else { states.memory.secret_variables.clone() };
@@ -335,7 +337,7 @@ impl World {
         for (variable, value) in found.drain(..) {
             if is_shown {
                 let shown = (!hidden.contains(&variable)).then_some(&value);
-                attempt.record_taken(&told_of(&making, variable, shown));
+                attempt.record_taken(&reported_of(&making, variable, shown));
             }
             match &mut fork {
                 // Whichever of them ends last, their order is that of the steps.
@@ -356,14 +358,14 @@ impl World {
 
 /// A value that was taken, for whoever looks at the exchange; `None` where nobody may see it.
 #[cold]
-fn told_of(making: &Making, variable: u32, value: Option<&Value>) -> Vec<u8> {
+fn reported_of(making: &DynamicParts, variable: u32, value: Option<&Value>) -> Vec<u8> {
     let taking = making.takes.iter().find(|taking| taking.variable == variable);
-    let mut told = taking.map_or_else(Vec::new, |taking| format!("{} ", taking.name).into_bytes());
+    let mut reported = taking.map_or_else(Vec::new, |taking| format!("{} ", taking.name).into_bytes());
     match value {
-        Some(value) => value.write_json(&mut told),
-        None => told.extend_from_slice(b"***"),
+        Some(value) => value.write_json(&mut reported),
+        None => reported.extend_from_slice(b"***"),
     }
-    told
+    reported
 }
 
 /// Those that an answer sets.
@@ -372,7 +374,7 @@ fn hear_cookies(jar: &mut Jar, kept: &KeptBody, target: &Target, request: Option
     for (_, value) in set {
         let from = match request {
             Some(request) => place_of(target, request),
-            None => CookiePlace { host: &target.host, path: "/", is_tls: target.tls.is_some() },
+            None => CookieEndpoint { host: &target.host, path: "/", is_tls: target.tls.is_some() },
         };
         jar.hear(value, from, now);
     }
@@ -406,17 +408,17 @@ fn is_coding(name: &[u8], value: &[u8]) -> bool {
 /// What an answer carries, as values are taken from it: messages of a call are JSON.
 fn body_of<'a>(kept: &'a KeptBody, call: Option<&PreparedCall>) -> Result<Cow<'a, [u8]>, (Failure, String)> {
     if let Some((call, types)) = call.and_then(|call| Some((call, call.types.as_ref()?))) {
-        let messages = kept.messages(types, call.answers_stream);
+        let messages = kept.messages(types, call.responses_stream);
         let reason = || (Failure::NotTaken, "a message is not what the method gives".to_owned());
         return messages.map(Cow::Owned).ok_or_else(reason);
     }
-    let undecoded = |_| (Failure::NotTaken, format!("the body cannot be decoded: {}", kept.codings().told()));
+    let undecoded = |_| (Failure::NotTaken, format!("the body cannot be decoded: {}", kept.codings().reported()));
     kept.decoded(CHECKED_BODY_BYTES_MAX).map_err(undecoded)
 }
 
 /// Finds values for variables in an answer, one after the other; gives the first that is not there.
 fn taken(
-    making: &Making,
+    making: &DynamicParts,
     status: u16,
     kept: Option<&KeptBody>,
     call: Option<&PreparedCall>,
@@ -437,10 +439,10 @@ fn taken(
         true => body_of(kept, call)?,
         false => (&[][..]).into(),
     };
-    let answer = Answered::new(status, &fields, &body);
+    let response = Answered::new(status, &fields, &body);
     for taking in &making.takes {
         let wrong = |why: String| (Failure::NotTaken, format!("take {}: {why} ({})", taking.name, taking.take.from()));
-        let value = match (taking.take.take(&answer, |below| scope.draw(below)), &taking.default) {
+        let value = match (taking.take.take(&response, |below| scope.draw(below)), &taking.default) {
             (Ok(value), _) => value,
             (Err(_), Some(default)) => default.value(scope).map_err(|why| wrong(why.to_string()))?,
             (Err(why), None) => return Err(wrong(why.to_string())),
@@ -462,7 +464,7 @@ mod tests {
         const TEXTS: usize = 2 * 64;
         let variables = 2 * size_of::<Value>();
         let piece = 16;
-        let rows = size_of::<Option<Held>>() + piece;
+        let rows = size_of::<Option<UserRow>>() + piece;
         let own = size_of::<User>() + size_of::<State>() + PLACE_BYTES + variables + rows + TEXTS + 4 * piece;
         assert!(
             own <= 600,

@@ -8,14 +8,15 @@ use std::sync::Arc;
 use metrics::{SAMPLE_BODY_BYTES_MAX, SeriesId};
 use pacing::Nanos;
 use plan::{
-    Call, Checks, Keeps, Making, MessageTypes, Needs, NotFilled, Protocol, Request, Scope, Shape, Step, Target,
+    Call, CaptureOptions, Checks, DynamicParts, MessageTypes, NotFilled, Protocol, Request, ResponseNeeds, Scope,
+    Shape, Step, Target,
 };
 use wire::grpc;
 use wire::http1::RequestKind;
 
-use super::recorded::Records;
-use super::trail::Trail;
-use crate::program::Part;
+use super::redirect_state::RedirectState;
+use super::transcript::Records;
+use crate::program::ForkPart;
 use crate::talk::PreparedTalk;
 pub(crate) use bytes::http2_fields;
 use bytes::{open_anew, over_http2, render, render_into};
@@ -31,7 +32,7 @@ pub(super) struct Wants {
 }
 
 impl Wants {
-    fn of(needs: Needs, records: Records) -> Self {
+    fn of(needs: ResponseNeeds, records: Records) -> Self {
         let is_recorded = records != Records::Nothing;
         let least = if is_recorded { SAMPLE_BODY_BYTES_MAX } else { 0 };
         let body = u32::try_from(needs.body_bytes_max.max(least)).unwrap_or(u32::MAX);
@@ -67,7 +68,7 @@ pub(crate) struct PreparedStep {
     /// Where it goes.
     pub(super) origin: u16,
     /// What it needs to follow redirects, if it does.
-    pub(super) trail: Option<Box<Trail>>,
+    pub(super) trail: Option<Box<RedirectState>>,
     /// Its answers are shown to a person.
     pub(super) is_shown: bool,
     /// The same for HTTP/2, where that may be spoken.
@@ -97,7 +98,7 @@ pub(crate) struct PreparedStep {
     /// What is said on a connection of WebSocket or TCP, if it is one.
     pub(super) talk: Option<Arc<PreparedTalk>>,
     /// What of it is made anew, and the request that it is made of.
-    pub(super) making: Option<(Arc<Making>, Arc<Request>)>,
+    pub(super) making: Option<(Arc<DynamicParts>, Arc<Request>)>,
     /// Values are taken from what its answers carry.
     pub(super) takes_body: bool,
     /// It is a call whose messages are read as JSON, for values or for checks.
@@ -109,12 +110,12 @@ pub(crate) struct PreparedStep {
     /// The step of the plan that it is made of, for one exchange after the other.
     pub(super) blank_of: Option<u32>,
     /// Which of several exchanges at a time that is.
-    pub(super) part: Part,
+    pub(super) part: ForkPart,
 }
 
 impl PreparedStep {
     /// `number`: of this step among all. `target`: where it goes.
-    pub(crate) fn new(number: u32, step: &Step, target: &Target, keeps: Keeps) -> Self {
+    pub(crate) fn new(number: u32, step: &Step, target: &Target, keeps: CaptureOptions) -> Self {
         let records = match (step.is_shown, keeps.failures) {
             (true, _) => Records::All,
             (false, true) => Records::Failures,
@@ -135,7 +136,7 @@ impl PreparedStep {
             origin: step.target as u16,
             trail: step.follow.clone().map(|follow| {
                 let at = follow.form.begin();
-                Box::new(Trail { follow, at, hops: 0, began: Nanos::NEVER, way: Vec::new() })
+                Box::new(RedirectState { follow, at, hops: 0, began: Nanos::NEVER, way: Vec::new() })
             }),
             is_shown: step.is_shown,
             http2,
@@ -179,7 +180,13 @@ fn takes_body(step: &Step) -> bool {
 
 impl PreparedStep {
     /// The same for the next request behind a redirect. `number`: of it among all.
-    pub(super) fn for_hop(&self, number: u32, request: &Request, trail: Option<Trail>, target: &Target) -> Self {
+    pub(super) fn for_hop(
+        &self,
+        number: u32,
+        request: &Request,
+        trail: Option<RedirectState>,
+        target: &Target,
+    ) -> Self {
         let speaks_http2 = matches!(target.protocol, Protocol::Http2 | Protocol::Negotiated);
         Self {
             request: Bytes::Own(render(request)),
@@ -229,7 +236,7 @@ impl PreparedStep {
 
     /// Its requests are made anew for each exchange. `has_cookies`: those of the user go with them.
     pub(super) fn is_made(&self, has_cookies: bool) -> bool {
-        let is_made = |(making, _): &(Arc<Making>, _)| has_cookies || making.makes_requests();
+        let is_made = |(making, _): &(Arc<DynamicParts>, _)| has_cookies || making.makes_requests();
         self.making.as_ref().is_some_and(is_made) && self.made.is_none()
     }
 
@@ -273,7 +280,7 @@ impl PreparedStep {
         }
         self.trail = original.trail.as_deref().map(|trail| {
             let at = trail.follow.form.begin_at(&request.path);
-            Box::new(Trail { follow: trail.follow.clone(), at, hops: 0, began: Nanos::NEVER, way: Vec::new() })
+            Box::new(RedirectState { follow: trail.follow.clone(), at, hops: 0, began: Nanos::NEVER, way: Vec::new() })
         });
         if let Some(shown) = &mut self.shown {
             (**shown).clone_from(request);
@@ -354,9 +361,9 @@ pub(crate) struct PreparedCall {
     pub(super) interval: Nanos,
     /// Any number of messages may be sent, or answered: then each is timed.
     pub(super) is_stream: bool,
-    pub(super) answers_stream: bool,
+    pub(super) responses_stream: bool,
     /// What an answer looks like, where that is described.
-    pub(super) answer: Option<Arc<Shape>>,
+    pub(super) response: Option<Arc<Shape>>,
     /// What its messages are, where that is described.
     pub(super) types: Option<MessageTypes>,
     is_gzipped: bool,
@@ -387,9 +394,9 @@ impl PreparedCall {
             first_count: 0,
             later: Vec::new(),
             interval: call.interval.into(),
-            is_stream: call.sends_stream || call.answers_stream,
-            answers_stream: call.answers_stream,
-            answer: call.answer.clone(),
+            is_stream: call.sends_stream || call.responses_stream,
+            responses_stream: call.responses_stream,
+            response: call.response.clone(),
             types: call.types.clone(),
             is_gzipped: call.is_gzipped,
             offered: offered.map(|(_, value)| value.as_slice()).collect::<Vec<_>>().join(&b','),
@@ -418,8 +425,8 @@ impl PreparedCall {
             later: afterwards.iter().map(framed).collect(),
             interval: self.interval,
             is_stream: self.is_stream,
-            answers_stream: self.answers_stream,
-            answer: self.answer.clone(),
+            responses_stream: self.responses_stream,
+            response: self.response.clone(),
             types: self.types.clone(),
             is_gzipped: self.is_gzipped,
             offered: self.offered.clone(),

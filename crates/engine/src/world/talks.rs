@@ -15,13 +15,13 @@ use driver::{Socket, Sockets, Template};
 use metrics::{CLOSE_WITHOUT_CODE, Counter, Failure, Outcome, PartKind, ProtocolFault};
 use pacing::{Nanos, Random};
 use plan::{Protocol, says_seq};
-use wire::line::{AnyLine, Fault, Line, Mask, Offer, Said, Tcp, WebSocket};
+use wire::connection::{AnyConnection, ConnectionEvent, Fault, Mask, Offer, ProtocolConnection, Tcp, WebSocket};
 use wire::websocket::HandshakeFault;
 
 use super::phase::Phase;
-use super::recorded::note_of;
 use super::step::PreparedStep;
-use super::{Work, World};
+use super::transcript::note_of;
+use super::{ScenarioRuntime, Work};
 use crate::faults;
 use crate::slab::Key;
 use crate::talk::{Expects, PreparedTalk, Spare};
@@ -75,7 +75,7 @@ fn seq_of(user: u32, number: u32) -> String {
     format!("{user}_{number}")
 }
 
-impl World {
+impl ScenarioRuntime {
     /// What is spoken on a connection.
     pub(super) fn protocol_of(&mut self, socket: Socket) -> Option<Protocol> {
         let origin = self.pool.connections.find(socket)?.origin;
@@ -117,9 +117,11 @@ impl World {
             (Some(Protocol::WebSocket), Some(talk)) => {
                 let number = self.work.segment.nth(self.pool.talk.connections);
                 let offer = self.made_offer(socket).unwrap_or_else(|| talk.offer.clone());
-                AnyLine::WebSocket(Box::new(WebSocket::new(offer, PreparedTalk::key(number))))
+                AnyConnection::WebSocket(Box::new(WebSocket::new(offer, PreparedTalk::key(number))))
             }
-            (Some(Protocol::Tcp), _) => AnyLine::Tcp(Tcp::new(talk.and_then(|talk| talk.expects.framing()).cloned())),
+            (Some(Protocol::Tcp), _) => {
+                AnyConnection::Tcp(Tcp::new(talk.and_then(|talk| talk.expects.framing()).cloned()))
+            }
             _ => return false,
         };
         self.pool.talk.connections += 1;
@@ -144,7 +146,7 @@ impl World {
         if sockets.unsent(socket) > 0 {
             return;
         }
-        let Some(Phase::Answer { attempt }) = self.pool.connections.find(socket).map(|connection| connection.phase)
+        let Some(Phase::Response { attempt }) = self.pool.connections.find(socket).map(|connection| connection.phase)
         else {
             return;
         };
@@ -175,7 +177,7 @@ impl World {
         {
             let length = bytes.len();
             match line.handle(&mut bytes[from..], &mut scratch, mask, &mut layers.out) {
-                Ok((_, Said::NeedMore)) => break,
+                Ok((_, ConnectionEvent::NeedMore)) => break,
                 Ok((taken, said)) => {
                     from += taken;
                     if self.ledger.records
@@ -186,7 +188,7 @@ impl World {
                     end = self.hear_alone(socket, &said, from == length, at, sockets);
                 }
                 Err(fault) => {
-                    if self.ledger.records && fault.was_told() {
+                    if self.ledger.records && fault.was_reported() {
                         self.record_on(socket, false, PartKind::Raw, &bytes[from..]);
                     }
                     end = Some(End::Fault(fault));
@@ -194,7 +196,7 @@ impl World {
             }
         }
         self.pool.scratch = Some(scratch);
-        self.answer_back(socket, end, at, sockets);
+        self.response_back(socket, end, at, sockets);
     }
 
     /// Until both sides agree on how they speak, nothing else comes. Gives how many bytes that took; `None` when nothing behind them is
@@ -206,7 +208,7 @@ impl World {
         }
         let (layers, scratch) = (connection.layers.as_deref_mut()?, self.pool.scratch.as_mut()?);
         let read = layers.line.as_mut()?.handle(bytes, scratch, Mask::default(), &mut layers.out);
-        let read = read.map(|(taken, said)| (taken, matches!(said, Said::Ready)));
+        let read = read.map(|(taken, said)| (taken, matches!(said, ConnectionEvent::Ready)));
         if self.ledger.records
             && let Some(attempt) = self.recorded_on(socket)
         {
@@ -235,19 +237,19 @@ impl World {
     fn hear_alone<S: Sockets>(
         &mut self,
         socket: Socket,
-        said: &Said<'_>,
+        said: &ConnectionEvent<'_>,
         is_clean: bool,
         at: Nanos,
         sockets: &mut S,
     ) -> Option<End> {
         match *said {
-            Said::Message { .. } | Said::Pong => self.hear_message(socket, said, at, sockets),
-            Said::Close { code, reason } => {
+            ConnectionEvent::Message { .. } | ConnectionEvent::Pong => self.hear_message(socket, said, at, sockets),
+            ConnectionEvent::Close { code, reason } => {
                 return Some(End::Close { code: code.unwrap_or(CLOSE_WITHOUT_CODE), reason: reason.to_owned() });
             }
-            Said::Body { bytes, is_last, .. } => {
+            ConnectionEvent::Body { bytes, is_last, .. } => {
                 let phase = self.pool.connections.find(socket)?.phase;
-                let Phase::Answer { attempt } = phase else { return self.hear_unasked(socket, phase, sockets) };
+                let Phase::Response { attempt } = phase else { return self.hear_unasked(socket, phase, sockets) };
                 if self.is_before_message(socket) {
                     // They came before the message left, and the answer behind them could not be told from them.
                     self.seen.counts[Counter::Unsolicited] += 1;
@@ -257,7 +259,7 @@ impl World {
                 self.take_body(attempt, bytes);
                 if is_last {
                     self.seen.counts[Counter::MessagesReceived] += u64::from(at >= self.instants.measured_from);
-                    let outcome = self.judge_answer(attempt);
+                    let outcome = self.judge_response(attempt);
                     if self.passes_over(attempt, outcome) {
                         return None;
                     }
@@ -266,7 +268,7 @@ impl World {
                     return Some(End::Over);
                 }
             }
-            Said::Unframed(_) => {
+            ConnectionEvent::Unframed(_) => {
                 let phase = self.pool.connections.find(socket)?.phase;
                 let steps = self.work.steps.clone();
                 let is_deaf = |talk: &PreparedTalk| matches!(talk.expects, Expects::Nothing);
@@ -294,26 +296,26 @@ impl World {
 
     /// A message, or a sign of life: the answer of the attempt that has the connection, when it awaits that, and had sent what it asks
     /// before this came.
-    fn hear_message<S: Sockets>(&mut self, socket: Socket, said: &Said<'_>, at: Nanos, sockets: &mut S) {
+    fn hear_message<S: Sockets>(&mut self, socket: Socket, said: &ConnectionEvent<'_>, at: Nanos, sockets: &mut S) {
         let is_measured = u64::from(at >= self.instants.measured_from);
         let mut is_message = 0;
-        if let Said::Message { length, .. } = said {
+        if let ConnectionEvent::Message { length, .. } = said {
             is_message = is_measured;
             self.seen.counts[Counter::BodyBytes] += length;
             self.seen.counts[Counter::MessagesReceived] += is_measured;
         }
         let phase = self.pool.connections.find(socket).map(|connection| connection.phase);
         let is_early = self.is_before_message(socket);
-        let Some(Phase::Answer { attempt }) = phase.filter(|_| !is_early) else {
-            self.seen.counts[Counter::Unasked] += is_message;
+        let Some(Phase::Response { attempt }) = phase.filter(|_| !is_early) else {
+            self.seen.counts[Counter::UnsolicitedMessages] += is_message;
             return;
         };
         let outcome = match (said, self.expects(attempt)) {
-            (Said::Pong, Some(Expects::Pong)) => {
+            (ConnectionEvent::Pong, Some(Expects::Pong)) => {
                 self.seen.counts[Counter::MessagesReceived] += is_measured;
                 Outcome::Succeeded
             }
-            (Said::Message { bytes, is_cut, length, .. }, Some(Expects::Message)) => {
+            (ConnectionEvent::Message { bytes, is_cut, length, .. }, Some(Expects::Message)) => {
                 self.judge_message(attempt, bytes, *length, *is_cut)
             }
             _ => return,
@@ -343,18 +345,18 @@ impl World {
 
     /// All that came was heard: what the protocol itself answers leaves, and the connection is left when its peer ended it or broke its
     /// rules.
-    fn answer_back<S: Sockets>(&mut self, socket: Socket, end: Option<End>, at: Nanos, sockets: &mut S) {
+    fn response_back<S: Sockets>(&mut self, socket: Socket, end: Option<End>, at: Nanos, sockets: &mut S) {
         let Some(connection) = self.pool.connections.find(socket).filter(|one| one.phase != Phase::Close) else {
             return;
         };
         let phase = connection.phase;
         let Some(layers) = connection.layers.as_deref_mut() else { return };
-        let is_websocket = matches!(layers.line, Some(AnyLine::WebSocket(_)));
+        let is_websocket = matches!(layers.line, Some(AnyConnection::WebSocket(_)));
         let out = std::mem::take(&mut layers.out);
         if !out.is_empty() && !self.send_through(socket, out, sockets) {
             return;
         }
-        if is_websocket && self.unread_answers(socket, sockets) > UNSENT_MAX {
+        if is_websocket && self.unread_responses(socket, sockets) > UNSENT_MAX {
             // It asks and does not read.
             let failure = Failure::Protocol(ProtocolFault::WebSocketFlood);
             return self.lose(socket, failure, at, sockets);
@@ -362,9 +364,11 @@ impl World {
         match end {
             None | Some(End::Over) => {}
             // The peer hears so before the connection is left.
-            Some(End::Fault(fault)) if fault.was_told() => self.part_from(socket, faults::line(fault), "", at, sockets),
+            Some(End::Fault(fault)) if fault.was_reported() => {
+                self.part_from(socket, faults::line(fault), "", at, sockets)
+            }
             Some(End::Fault(fault)) => {
-                if let Phase::Answer { attempt } = phase {
+                if let Phase::Response { attempt } = phase {
                     self.hear_first(attempt, at);
                 }
                 self.lose(socket, faults::line(fault), at, sockets);
@@ -381,11 +385,11 @@ impl World {
         }
     }
 
-    fn judge_answer(&mut self, key: Key) -> Outcome {
+    fn judge_response(&mut self, key: Key) -> Outcome {
         let Some(attempt) = self.ledger.attempts.find(key) else { return Outcome::Succeeded };
         let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return Outcome::Succeeded };
         let checks = &self.ledger.steps[exchange.step as usize].checks;
-        if checks.look_further { checks.of_answer(attempt.kept.as_deref_mut()) } else { Outcome::Succeeded }
+        if checks.look_further { checks.of_response(attempt.kept.as_deref_mut()) } else { Outcome::Succeeded }
     }
 
     /// The exchange is over; its connection waits for the next one, unless each has its own. `is_clean`: nothing came after the
@@ -396,12 +400,12 @@ impl World {
         let socket = attempt.socket;
         let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return };
         let (user, step, is_measured) = (exchange.user, exchange.step as usize, exchange.is_measured);
-        self.seen.counts[Counter::Answers] += u64::from(is_measured);
-        let is_told = self.pool.connections.find(socket).is_some_and(|connection| connection.is_told());
+        self.seen.counts[Counter::Responses] += u64::from(is_measured);
+        let is_reported = self.pool.connections.find(socket).is_some_and(|connection| connection.is_reported());
         if !is_clean {
             self.seen.counts[Counter::Unsolicited] += 1;
             self.close(socket, sockets);
-        } else if self.ledger.steps[step].keep_alive && !is_told {
+        } else if self.ledger.steps[step].keep_alive && !is_reported {
             if let Some(connection) = self.pool.connections.find(socket) {
                 connection.phase = Phase::Exchange { user };
                 let is_first = !std::mem::replace(&mut connection.is_reused, true);

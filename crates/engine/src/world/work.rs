@@ -5,15 +5,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use metrics::SeriesId;
 use pacing::open::Starts;
-use pacing::{Levels, Nanos, Segment};
-use plan::{Keeps, Memory, Program};
+use pacing::{Nanos, Segment, UserProfile};
+use plan::{CaptureOptions, Memory, Program};
 
 use super::origins::Origin;
 use super::step::PreparedStep;
-use crate::lookout::Lookout;
-use crate::meetings::Meetings;
-use crate::purse::Pool;
-use crate::supplies::Depot;
+use crate::barriers::Barriers;
+use crate::budget_lease::SharedBudget;
+use crate::data_sources::SharedData;
+use crate::request_log::RequestLogConfig;
 
 /// What a shard has to do; the same for all shards but for the share.
 #[derive(Clone)]
@@ -32,12 +32,12 @@ pub(crate) struct Work {
     pub(crate) segment: Segment,
     pub(crate) steps: Arc<[PreparedStep]>,
     /// What is kept beside the usual.
-    pub(crate) keeps: Keeps,
+    pub(crate) keeps: CaptureOptions,
     /// What users do with them.
     pub(crate) program: Arc<Program>,
     /// An iteration of a user starts so often at most, and each user goes through so many.
     pub(crate) every: Option<Nanos>,
-    pub(crate) iterations_each: Option<u64>,
+    pub(crate) iterations_per_user: Option<u64>,
     /// Users that share a connection.
     pub(crate) streams: u32,
     /// Users share so many connections to each origin; none where each has its own.
@@ -53,17 +53,17 @@ pub(crate) struct Work {
     /// What texts of servers must not say again.
     pub(crate) secrets: plan::Known,
     /// What all shards may spend; none without a bound.
-    pub(crate) budget: Option<Arc<Pool>>,
+    pub(crate) budget: Option<Arc<SharedBudget>>,
     /// Where its users wait for others, and which party of that this is; none without meetings.
-    pub(crate) meetings: Option<(Arc<Meetings>, usize)>,
+    pub(crate) barriers: Option<(Arc<Barriers>, usize)>,
     /// What users remember.
     pub(crate) memory: Arc<Memory>,
     /// What their requests count on.
     pub(crate) counters: Counters,
     /// What they read and reckon with.
-    pub(crate) depot: Depot,
+    pub(crate) shared_data: SharedData,
     /// Exchanges that are shown one by one.
-    pub(crate) lookout: Lookout,
+    pub(crate) log_config: RequestLogConfig,
     /// The number of its first iteration, of an open load, and those behind it; what is lower is of others.
     pub(crate) first_number: u64,
     /// The thread that has this share.
@@ -76,7 +76,7 @@ pub(crate) struct Work {
 #[derive(Clone)]
 pub(crate) struct ClosedWork {
     /// How many users there are in all, over time.
-    pub(crate) levels: Arc<Levels>,
+    pub(crate) levels: Arc<UserProfile>,
     pub(crate) segment: Segment,
     pub(crate) is_rendezvous: bool,
     /// Its users are there from then on, counted from the start of the run.
@@ -120,6 +120,6 @@ impl Counters {
 impl Work {
     /// Users count their iterations, or keep a pace.
     pub(super) fn is_paced(&self) -> bool {
-        self.every.is_some() || self.iterations_each.is_some()
+        self.every.is_some() || self.iterations_per_user.is_some()
     }
 }

@@ -27,10 +27,10 @@ fn sums_of_lines_are_the_run() {
     let mut text = COLUMNS.to_owned();
     let (mut before, mut expected) = (Totals::default(), 0);
     for (number, count, is_again) in [(1, 10, false), (2, 7, false), (1, 3, true)] {
-        let told = interval(&plan, number, &snapshot(ODD_NAMES.len(), count, 1), is_again);
+        let reported = interval(&plan, number, &snapshot(ODD_NAMES.len(), count, 1), is_again);
         let mut now = before.clone();
-        now.add(&told);
-        text.push_str(&lines(&told, &before, &now));
+        now.add(&reported);
+        text.push_str(&lines(&reported, &before, &now));
         (before, expected) = (now, expected + count);
     }
     let rows = read(&text);

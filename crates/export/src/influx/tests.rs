@@ -45,8 +45,8 @@ fn read(line: &str) -> (String, Pairs, Pairs, u64) {
 #[test]
 fn lines_come_back() {
     let plan = samples::plan(&ODD_NAMES);
-    let told = samples::interval(&plan, 3, &samples::snapshot(ODD_NAMES.len(), 100, 2), false);
-    let text = interval(&told, 42);
+    let reported = samples::interval(&plan, 3, &samples::snapshot(ODD_NAMES.len(), 100, 2), false);
+    let text = interval(&reported, 42);
     for (line, name) in text.lines().zip(ODD_NAMES) {
         let (measurement, tags, fields, at) = read(line);
         assert_eq!((measurement.as_str(), at), ("onrush_steps", 42));

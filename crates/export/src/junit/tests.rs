@@ -2,9 +2,9 @@ use metrics::{Judgement, Unit};
 
 use super::*;
 
-fn judged(text: &str, holds: bool, value: Option<f64>, unit: Unit) -> Judged {
+fn judged(text: &str, holds: bool, value: Option<f64>, unit: Unit) -> ThresholdResult {
     let judgement = Judgement { holds, fails: !holds, value, at_least: false, range: None, unit };
-    Judged { threshold: text.to_owned(), judgement }
+    ThresholdResult { threshold: text.to_owned(), judgement }
 }
 
 #[test]

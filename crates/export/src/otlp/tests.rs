@@ -33,14 +33,14 @@ fn the_body_comes_back() {
 }
 
 #[test]
-fn refused_points_are_heard() {
+fn refused_points_are_received() {
     use crate::otlp_messages::PartialSuccess;
-    let answer = |rejected| {
+    let response = |rejected| {
         let partial = PartialSuccess { rejected_data_points: rejected, error_message: "too old".to_owned() };
         ExportResponse { partial_success: Some(partial) }.encode_to_vec()
     };
-    assert_eq!(rejected(&answer(3)), Some((3, "too old".to_owned())));
-    assert_eq!(rejected(&answer(0)), None);
+    assert_eq!(rejected(&response(3)), Some((3, "too old".to_owned())));
+    assert_eq!(rejected(&response(0)), None);
     assert_eq!(rejected(b""), None);
     assert_eq!(rejected(b"{}"), None);
 }

@@ -11,19 +11,19 @@ const HOUR: Duration = Duration::from_secs(3_600);
 /// A far end whose answers a test gives; it tells how much it was sent.
 struct Given {
     sent: Sender<usize>,
-    answers: Receiver<Result<(), Trouble>>,
+    responses: Receiver<Result<(), Trouble>>,
 }
 
 impl Sink for Given {
-    fn send(&mut self, batch: &[Arc<Told>], _wait: Duration) -> Result<(), Trouble> {
+    fn send(&mut self, batch: &[Arc<Batch>], _wait: Duration) -> Result<(), Trouble> {
         self.sent.send(batch.len()).expect("the test hears");
-        self.answers.recv().unwrap_or(Ok(()))
+        self.responses.recv().unwrap_or(Ok(()))
     }
 }
 
-fn told(number: u64, is_again: bool) -> Arc<Told> {
+fn reported(number: u64, is_again: bool) -> Arc<Batch> {
     let interval = interval(&plan(&["one"]), number, &snapshot(1, 1, 0), is_again);
-    Arc::new(Told {
+    Arc::new(Batch {
         interval: Some(Arc::new(interval)),
         held: None,
         totals: Totals::default(),
@@ -31,13 +31,13 @@ fn told(number: u64, is_again: bool) -> Arc<Told> {
     })
 }
 
-fn last() -> Arc<Told> {
-    Arc::new(Told { interval: None, held: None, totals: Totals::default(), at_unix: Duration::ZERO })
+fn last() -> Arc<Batch> {
+    Arc::new(Batch { interval: None, held: None, totals: Totals::default(), at_unix: Duration::ZERO })
 }
 
 fn given() -> (Queue, Receiver<usize>, Sender<Result<(), Trouble>>) {
-    let ((sent, heard), (answer, answers)) = (channel(), channel());
-    (Queue::start("test", Given { sent, answers }).expect("a thread"), heard, answer)
+    let ((sent, received), (response, responses)) = (channel(), channel());
+    (Queue::start("test", Given { sent, responses }).expect("a thread"), received, response)
 }
 
 fn end(queue: Queue, wait: Duration) -> Tally {
@@ -47,19 +47,19 @@ fn end(queue: Queue, wait: Duration) -> Tally {
 
 #[test]
 fn everything_arrives_where_somebody_takes_it() {
-    let (queue, _heard, answer) = given();
-    drop(answer);
-    (1..=5).for_each(|number| queue.push(&told(number, number == 3)));
+    let (queue, _received, response) = given();
+    drop(response);
+    (1..=5).for_each(|number| queue.push(&reported(number, number == 3)));
     assert_eq!(end(queue, HOUR), Tally { delivered: 4, left_out: 0, fault: None });
 }
 
 #[test]
 fn a_far_end_that_hangs_costs_what_finds_no_room() {
-    let (queue, heard, _answer) = given();
-    queue.push(&told(1, false));
-    heard.recv().expect("it is sent");
+    let (queue, received, _response) = given();
+    queue.push(&reported(1, false));
+    received.recv().expect("it is sent");
     // The far end gives no answer before all are pushed: that they are is the proof that nobody waits for it.
-    (2..=100).for_each(|number| queue.push(&told(number, false)));
+    (2..=100).for_each(|number| queue.push(&reported(number, false)));
     let tally = end(queue, Duration::from_millis(1));
     assert_eq!((tally.delivered, tally.left_out), (0, 100));
     assert_eq!(tally.fault, Some(Fault::TimedOut));
@@ -67,25 +67,25 @@ fn a_far_end_that_hangs_costs_what_finds_no_room() {
 
 #[test]
 fn what_is_refused_is_not_sent_again() {
-    let (queue, heard, answer) = given();
-    queue.push(&told(1, false));
-    heard.recv().expect("it is sent");
-    answer.send(Err(Trouble::Never(Fault::Status(400, String::new())))).expect("an answer");
-    drop(answer);
-    queue.push(&told(2, false));
+    let (queue, received, response) = given();
+    queue.push(&reported(1, false));
+    received.recv().expect("it is sent");
+    response.send(Err(Trouble::Never(Fault::Status(400, String::new())))).expect("an answer");
+    drop(response);
+    queue.push(&reported(2, false));
     let tally = end(queue, HOUR);
     assert_eq!((tally.delivered, tally.left_out, tally.fault), (1, 1, Some(Fault::Status(400, String::new()))));
 }
 
 #[test]
 fn what_failed_for_a_time_arrives_later() {
-    let (queue, heard, answer) = given();
-    queue.push(&told(1, false));
-    heard.recv().expect("it is sent");
+    let (queue, received, response) = given();
+    queue.push(&reported(1, false));
+    received.recv().expect("it is sent");
     // The far end asks for a minute; the end of the run is sooner, and there is one more try.
-    answer.send(Err(Trouble::Later(Fault::TimedOut, Some(ASKED_PAUSE_MAX)))).expect("an answer");
-    drop(answer);
-    queue.push(&told(2, false));
+    response.send(Err(Trouble::Later(Fault::TimedOut, Some(REQUESTED_PAUSE_MAX)))).expect("an answer");
+    drop(response);
+    queue.push(&reported(2, false));
     assert_eq!(end(queue, HOUR), Tally { delivered: 2, left_out: 0, fault: None });
 }
 
@@ -104,9 +104,9 @@ fn the_end_cuts_a_pause() {
 
 #[test]
 fn nobody_waits_longer_than_people_do() {
-    let (queue, heard, _answer) = given();
-    queue.push(&told(1, false));
-    heard.recv().expect("it is sent");
+    let (queue, received, _response) = given();
+    queue.push(&reported(1, false));
+    received.recv().expect("it is sent");
     queue.end(&last(), Deadline::after(HOUR));
     let looks = Cell::new(0);
     let has_enough = || looks.replace(looks.get() + 1) == 2;

@@ -9,17 +9,17 @@ use super::*;
 /// More than any test waits for: what ends before it does not wait for it.
 const HOUR: Duration = Duration::from_secs(3_600);
 
-fn told(totals: Totals) -> Arc<Told> {
-    Arc::new(Told { interval: None, held: None, totals, at_unix: Duration::ZERO })
+fn reported(totals: Totals) -> Arc<Batch> {
+    Arc::new(Batch { interval: None, held: None, totals, at_unix: Duration::ZERO })
 }
 
 fn ask(address: SocketAddr, text: &str) -> String {
     let mut stream = TcpStream::connect(address).expect("the page listens");
     stream.write_all(text.as_bytes()).expect("it is sent");
-    let mut answer = Vec::new();
+    let mut response = Vec::new();
     // A connection that is reset has said what it said.
-    let _ = stream.read_to_end(&mut answer);
-    String::from_utf8_lossy(&answer).into_owned()
+    let _ = stream.read_to_end(&mut response);
+    String::from_utf8_lossy(&response).into_owned()
 }
 
 fn get(address: SocketAddr, path: &str) -> String {
@@ -27,7 +27,7 @@ fn get(address: SocketAddr, path: &str) -> String {
 }
 
 fn page() -> Scrape {
-    Scrape::start("127.0.0.1:0".parse().expect("an address"), &told(Totals::default())).expect("it listens")
+    Scrape::start("127.0.0.1:0".parse().expect("an address"), &reported(Totals::default())).expect("it listens")
 }
 
 #[test]
@@ -35,7 +35,7 @@ fn the_page_stays_until_the_end_was_read() {
     let page = page();
     let address = page.address();
     assert!(get(address, "/metrics").contains("onrush_users 0\n"));
-    page.show(&told(totals(&["one"], 5, 0)), true);
+    page.show(&reported(totals(&["one"], 5, 0)), true);
     let reader = std::thread::spawn(move || get(address, "/metrics"));
     let (reads, was_read) = page.finish(Deadline::after(HOUR), &|| false);
     let text = reader.join().expect("it reads");
@@ -47,15 +47,15 @@ fn the_page_stays_until_the_end_was_read() {
 #[test]
 fn nobody_reads_the_end() {
     let page = page();
-    page.show(&told(Totals::default()), true);
+    page.show(&reported(Totals::default()), true);
     assert_eq!(page.finish(Deadline::after(Duration::from_millis(1)), &|| false), (0, false));
     let page = self::page();
-    page.show(&told(Totals::default()), true);
+    page.show(&reported(Totals::default()), true);
     assert_eq!(page.finish(Deadline::after(HOUR), &|| true), (0, false));
 }
 
 #[test]
-fn whatever_else_is_asked_is_answered_or_refused() {
+fn whatever_else_is_requested_is_answered_or_refused() {
     let page = page();
     let address = page.address();
     assert!(get(address, "/").starts_with("HTTP/1.1 200 "));

@@ -23,10 +23,10 @@ impl std::io::Read for Pieces<'_> {
     }
 }
 
-type Told = Result<crate::Table, (Option<u64>, crate::FeedFault)>;
+type Reported = Result<crate::Table, (Option<u64>, crate::FeedFault)>;
 
 /// Reads bytes at every split and byte by byte: it makes no difference.
-pub(super) fn read(bytes: &[u8], format: &Format) -> Told {
+pub(super) fn read(bytes: &[u8], format: &Format) -> Reported {
     let whole = read_all(bytes, format);
     for cut in 0..bytes.len() {
         let pieces = Pieces { bytes, at: 0, cut, piece: bytes.len() };
@@ -165,7 +165,7 @@ fn a_row_of_a_megabyte_is_a_row() {
 }
 
 #[test]
-fn a_missing_column_is_told_with_those_that_there_are() {
+fn a_missing_column_is_reported_with_those_that_there_are() {
     let folder = Folder::new();
     let path = folder.file("a.csv", "name,,password\n1,2,3\n");
     let feed = Feed::open(Spec::new(&path, csv())).expect("a good file");

@@ -126,7 +126,7 @@ fn rows_and_columns_have_a_bound() {
 }
 
 #[test]
-fn what_is_no_file_is_told_and_never_waited_for() {
+fn what_is_no_file_is_reported_and_never_waited_for() {
     let folder = Folder::new();
     let pipe = folder.path("pipe.csv");
     assert!(Command::new("mkfifo").arg(&pipe).status().expect("mkfifo of coreutils").success());

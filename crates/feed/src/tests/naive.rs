@@ -77,7 +77,7 @@ proptest! {
     #[test]
     fn rows_by_number_are_the_same(
         rows in table(),
-        asked in proptest::collection::vec(any::<prop::sample::Index>(), 1..60),
+        requested in proptest::collection::vec(any::<prop::sample::Index>(), 1..60),
         form in 0..3_usize,
         offsets_max in 1..30_usize,
         pick in prop_oneof![Just(Pick::Next), Just(Pick::Random)],
@@ -99,7 +99,7 @@ proptest! {
         prop_assert_eq!(feed.rows(), rows.len() as u64);
         prop_assert!(!feed.is_held());
         let mut shard = Shard::new(&feed);
-        for index in asked {
+        for index in requested {
             let number = index.index(rows.len());
             prop_assert_eq!(&texts(&shard.row(number as u64).expect("no error")), &rows[number]);
         }

@@ -7,7 +7,7 @@ use plan::Value;
 
 use super::{Folder, Shard, csv, texts};
 use crate::stream::{CHUNK_BYTES_MAX, Paces};
-use crate::{AtEnd, Feed, FeedFault, Format, Pick, Place, Reader, Share, Spec, Turn};
+use crate::{AtEnd, Feed, FeedFault, Format, Pick, Reader, RowPosition, RowTurn, Share, Spec};
 
 const ROWS: u64 = 20_000;
 /// Few, so that most rows are found from one before them.
@@ -19,7 +19,7 @@ fn numbered(folder: &Folder) -> std::path::PathBuf {
 }
 
 /// All that seven shards take at the same time, in threads of their own.
-fn taken(feed: &Feed, turns: impl Fn(u64) -> Box<dyn Iterator<Item = Turn>> + Sync) -> Vec<u64> {
+fn taken(feed: &Feed, turns: impl Fn(u64) -> Box<dyn Iterator<Item = RowTurn>> + Sync) -> Vec<u64> {
     let id = feed.column("id").expect("a column");
     let mut counts = vec![0; feed.rows() as usize];
     std::thread::scope(|scope| {
@@ -30,7 +30,7 @@ fn taken(feed: &Feed, turns: impl Fn(u64) -> Box<dyn Iterator<Item = Turn>> + Sy
                     let mut rows = Shard::new(feed);
                     let mut taken = Vec::new();
                     for turn in turns(shard) {
-                        let Place::Row { number, .. } = feed.place(turn, 7) else { break };
+                        let RowPosition::Row { number, .. } = feed.place(turn, 7) else { break };
                         let row = rows.row(number).expect("no error");
                         assert_eq!(texts(&row), [number.to_string(), format!("user, {number}")]);
                         taken.push(row[id].to_string().parse::<usize>().expect("a number"));
@@ -56,11 +56,12 @@ fn split_over_seven_shards_gives_each_row_once() {
         for held in [0, usize::MAX] {
             let feed = Feed::open_within(spec.clone(), held, OFFSETS_MAX).expect("a good file");
             assert_eq!(feed.is_held(), held > 0);
-            let open = taken(&feed, |shard| Box::new((shard..).step_by(7).map(|iteration| Turn::Open { iteration })));
+            let open =
+                taken(&feed, |shard| Box::new((shard..).step_by(7).map(|iteration| RowTurn::Open { iteration })));
             assert!(open.iter().all(|count| *count == 1), "{pick:?}");
             // 70 users, ten on each shard, whose iterations go side by side.
             let closed = taken(&feed, |shard| {
-                let user = move |iteration, at: u64| Turn::Closed { user: at * 7 + shard, users: 70, iteration };
+                let user = move |iteration, at: u64| RowTurn::Closed { user: at * 7 + shard, users: 70, iteration };
                 Box::new((0..ROWS.div_ceil(70)).flat_map(move |iteration| (0..10).map(move |at| user(iteration, at))))
             });
             // Turns behind the last row end what a shard takes, and those of its other users are behind it too.
@@ -73,7 +74,8 @@ fn split_over_seven_shards_gives_each_row_once() {
 fn each_row_of_two_rounds_is_taken_twice() {
     let folder = Folder::new();
     let feed = Feed::open_within(Spec::new(numbered(&folder), csv()), 0, OFFSETS_MAX).expect("a good file");
-    let counts = taken(&feed, |shard| Box::new((shard..2 * ROWS).step_by(7).map(|iteration| Turn::Open { iteration })));
+    let counts =
+        taken(&feed, |shard| Box::new((shard..2 * ROWS).step_by(7).map(|iteration| RowTurn::Open { iteration })));
     assert!(counts.iter().all(|count| *count == 2));
 }
 
@@ -119,7 +121,7 @@ fn more_users_than_a_reader_keeps_rows_for_all_get_theirs() {
 
 /// What came while another row was asked for is news all the same.
 #[test]
-fn news_that_was_taken_on_the_way_is_told() {
+fn news_that_was_taken_on_the_way_is_reported() {
     let folder = Folder::new();
     let spec = Spec { pick: Pick::Random, ..Spec::new(numbered(&folder), csv()) };
     let feed = Feed::open_within(spec, 0, OFFSETS_MAX).expect("a good file");
@@ -145,7 +147,7 @@ fn large_rows_among_small_ones_are_read_in_parts() {
 }
 
 #[test]
-fn a_file_that_changes_is_told_to_each_shard_and_never_waited_for() {
+fn a_file_that_changes_is_reported_to_each_shard_and_never_waited_for() {
     let folder = Folder::new();
     let path = numbered(&folder);
     let old = std::fs::read(&path).expect("read");

@@ -14,8 +14,8 @@ fn timings(times: &[(u64, u64, u64)]) -> Timings {
 
 /// The 99th percentiles of the parts need not come to that of the whole.
 #[test]
-fn a_difference_is_told_when_its_parts_explain_it() {
-    for (times, is_told) in [
+fn a_difference_is_reported_when_its_parts_explain_it() {
+    for (times, is_reported) in [
         (vec![(0, 0, 10); 100], false),
         (vec![(50, 0, 10); 100], true),
         (vec![(0, 50, 10); 100], true),
@@ -30,10 +30,10 @@ fn a_difference_is_told_when_its_parts_explain_it() {
         ([vec![(0, 0, 2); 97], vec![(1_000, 0, 2); 3]].concat(), true),
         ([vec![(90, 0, 10); 50], vec![(0, 90, 11); 50]].concat(), true),
     ] {
-        assert_eq!(Behind::of(&timings(&times)).is_some(), is_told, "{times:?}");
+        assert_eq!(QueueingDelay::of(&timings(&times)).is_some(), is_reported, "{times:?}");
     }
     let mut apart = timings(&[(0, 0, 10); 1_000]);
     // Response times that no part explains.
     (0..30).for_each(|_| apart.record(Measure::Response, 500_000_000));
-    assert_eq!(Behind::of(&apart), None);
+    assert_eq!(QueueingDelay::of(&apart), None);
 }

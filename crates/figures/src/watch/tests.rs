@@ -18,9 +18,9 @@ fn interval(failures: &[(Failure, u64)], slow: u64, established: u64) -> Interva
     let (seen, total) = (&seen, &total);
     let scenarios = vec![engine::ScenarioInterval { paused, seen, added: seen, total }];
     let (number, late_shards, is_again, added) = (1, 0, false, seen);
-    let told = engine::Interval { number, from, to, paused, late_shards, is_again, seen, added, total, scenarios };
+    let reported = engine::Interval { number, from, to, paused, late_shards, is_again, seen, added, total, scenarios };
     let flags = Flags { url: Some(format!("http://{ADDRESS}/")), ..Flags::default() };
-    Interval::of(&told, &flags.plan().expect("a good plan"))
+    Interval::of(&reported, &flags.plan().expect("a good plan"))
 }
 
 fn watch(kernel: &Kernel) -> Watch {
@@ -32,7 +32,7 @@ fn kinds(notes: &[Note]) -> Vec<&'static str> {
 }
 
 #[test]
-fn the_kernel_is_asked_only_when_there_is_a_reason() {
+fn the_kernel_is_requested_only_when_there_is_a_reason() {
     let nothing = Wants::default();
     let queue = Wants { queue: true, ..nothing };
     let ports = Wants { ports: true, ..nothing };

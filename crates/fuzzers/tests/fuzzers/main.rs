@@ -10,14 +10,14 @@
 #[macro_use]
 extern crate claims;
 
-mod asked;
 mod complete;
 mod mutator;
+mod requested;
 
 use std::path::{Path, PathBuf};
 
-use asked::Asked;
 use mutator::Mutator;
+use requested::Asked;
 
 /// One test for each fuzzer, and the list of them.
 macro_rules! fuzzers {
@@ -39,8 +39,8 @@ fuzzers! {
 }
 
 fn fuzz(name: &str, fuzzer: fn(&[u8])) {
-    let asked = Asked::read(|variable| std::env::var(variable).ok());
-    asked.run(name, fuzzer, &Mutator::new(seeds(name)));
+    let requested = Asked::read(|variable| std::env::var(variable).ok());
+    requested.run(name, fuzzer, &Mutator::new(seeds(name)));
 }
 
 /// What the fuzzer begins with, in the order of the names of its files.

@@ -15,7 +15,7 @@ fn report(rate: impl Fn(usize) -> f64, p99_ms: impl Fn(usize) -> f64) -> Value {
         "requests_per_s": mean(&rate),
         "requests": {"succeeded": 2100, "failed": 21},
         "times": {"succeeded": {"response_time": times}},
-        "verdict": {"is_spoiled": false},
+        "verdict": {"is_unreliable": false},
         "intervals": rows,
     })
 }
@@ -123,11 +123,11 @@ fn several_runs_of_each_side_are_one() {
 
 #[test]
 fn plans_targets_and_stalls_are_those_of_all_runs() {
-    let made = |plan: &str, target: &str, spoiled: &[&str]| {
+    let made = |plan: &str, target: &str, unreliable: &[&str]| {
         let mut report = report(|_| 100.0, |_| 20.0);
         report["about"] = json!({"plan": plan, "plan_zh": plan});
         report["target"] = json!({"url": target});
-        report["times"]["succeeded"]["response_time"]["spoiled"] = json!(spoiled);
+        report["times"]["succeeded"]["response_time"]["spoiled"] = json!(unreliable);
         report
     };
     let (one, other, third) = (
@@ -144,8 +144,8 @@ fn plans_targets_and_stalls_are_those_of_all_runs() {
     assert_eq!(of(&plans, Figure::P50).is_stalled, [false, false]);
     // A run that is not to be trusted for a stall in its p99 still knows its median; one whose limit was onrush knows nothing.
     let (mut stalled, mut limited) = (other.clone(), one.clone());
-    stalled["verdict"]["is_spoiled"] = json!(true);
-    limited["verdict"] = json!({"is_spoiled": true, "kind": "generator"});
+    stalled["verdict"]["is_unreliable"] = json!(true);
+    limited["verdict"] = json!({"is_unreliable": true, "kind": "generator"});
     for (baseline, open) in [(&stalled, [true, false, true]), (&limited, [true; 3])] {
         let compared = compare(&[baseline], &[&one]);
         let seen = [Figure::Rate, Figure::P50, Figure::P99].map(|figure| of(&compared, figure).is_stalled[0]);

@@ -19,7 +19,7 @@ fn comparison(figure: Figure, change: f64, is_clear: bool) -> Comparison {
         sides: Default::default(),
         differences: vec![difference],
         intervals: [20, 20],
-        is_spoiled: [false, false],
+        is_unreliable: [false, false],
         is_hold: false,
         is_uneven: false,
     }

@@ -78,7 +78,7 @@ fn files_are_whole_or_not_there() {
 }
 
 #[test]
-fn what_is_no_run_is_told_and_does_not_hide_others() {
+fn what_is_no_run_is_reported_and_does_not_hide_others() {
     let home = Home::new("damaged");
     let runs = Runs::at(&home.0);
     runs.begin("good").expect("a folder").keep(&report(1.0, "b"), &json!({"version": 1})).expect("room");
@@ -91,9 +91,9 @@ fn what_is_no_run_is_told_and_does_not_hide_others() {
     fs::write(home.0.join("a file"), "x").expect("room");
     let listed = runs.list().expect("a list");
     assert_eq!(listed.runs.len(), 1);
-    let told: Vec<(&str, bool)> =
+    let reported: Vec<(&str, bool)> =
         listed.damaged.iter().map(|one| (one.name.as_str(), one.is_of_another_version)).collect();
-    assert_eq!(told, [("broken", false), ("later", true), ("other", false)]);
+    assert_eq!(reported, [("broken", false), ("later", true), ("other", false)]);
 }
 
 #[test]

@@ -10,7 +10,10 @@ use std::sync::Arc;
 use driver::{Driver, Event, ListenOptions, OpenOptions, Outgoing, Socket, SocketError, Sockets, Template, Waker};
 use engine::{SteppedRun, StopHandle};
 use pacing::Nanos;
-use plan::{Flags, Ground, Making, Memory, Names, Pattern, Plan, Rendering, Take, TakeFrom, Taking, Value, Which};
+use plan::{
+    DynamicParts, Extract, ExtractFrom, Extraction, Flags, Ground, Memory, Names, Pattern, Plan, Rendering, Value,
+    Which,
+};
 
 /// What nginx answers.
 pub(super) const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\nServer: nginx/1.22.1\r\nDate: Sat, 21 Nov 2026 12:00:00 GMT\r\n\
@@ -29,14 +32,14 @@ const WARM_UP: u64 = 200;
 
 enum Next {
     Connected(Socket),
-    Answer(Socket),
+    Response(Socket),
     Sent(Socket),
     Closed(Socket),
 }
 
 pub(super) struct Canned {
     sockets: CannedSockets,
-    answer: Vec<u8>,
+    response: Vec<u8>,
 }
 
 pub(super) struct CannedSockets {
@@ -46,7 +49,7 @@ pub(super) struct CannedSockets {
     free: Vec<Socket>,
     opened: u32,
     now: u64,
-    answers: Rc<Cell<u64>>,
+    responses: Rc<Cell<u64>>,
     closes: bool,
 }
 
@@ -86,7 +89,7 @@ impl Sockets for CannedSockets {
         if let Outgoing::Lent(buffer) = outgoing {
             self.give_back(socket, buffer);
         }
-        self.next.push_back(Next::Answer(socket));
+        self.next.push_back(Next::Response(socket));
         if self.closes {
             self.next.push_back(Next::Closed(socket));
         }
@@ -146,9 +149,9 @@ impl Driver for Canned {
             let at = self.sockets.now();
             let event = match next {
                 Next::Connected(socket) => Event::Connected { socket, at },
-                Next::Answer(socket) => {
-                    self.sockets.answers.set(self.sockets.answers.get() + 1);
-                    Event::Received { socket, bytes: &mut self.answer, at }
+                Next::Response(socket) => {
+                    self.sockets.responses.set(self.sockets.responses.get() + 1);
+                    Event::Received { socket, bytes: &mut self.response, at }
                 }
                 Next::Sent(socket) => Event::Sent { socket, buffer: self.sockets.lent.pop_front() },
                 Next::Closed(socket) => Event::PeerClosed { socket, at },
@@ -197,7 +200,7 @@ impl Names for Token {
 /// A run in memory that is warm and has no end.
 pub(crate) struct CannedRun {
     run: SteppedRun<Canned>,
-    answers: Rc<Cell<u64>>,
+    responses: Rc<Cell<u64>>,
 }
 
 impl CannedRun {
@@ -231,17 +234,17 @@ impl CannedRun {
         let rendering = |text, ground| {
             Rendering::new(&Pattern::parse(text, ground).expect("a pattern"), &mut Token).expect("known names")
         };
-        let token = Taking {
+        let token = Extraction {
             variable: 0,
             name: "token".to_owned(),
-            take: Take::new(&TakeFrom::Json("$.token".to_owned()), Which::First).expect("a path"),
+            take: Extract::new(&ExtractFrom::Json("$.token".to_owned()), Which::First).expect("a path"),
             default: None,
         };
-        step.making = Some(Arc::new(Making {
+        step.making = Some(Arc::new(DynamicParts {
             path: Some(rendering("/items/${random(1,1000)}?token=${token}", Ground::Url)),
             headers: vec![(header, rendering("Bearer ${token}", Ground::Header))],
             takes: vec![token],
-            ..Making::default()
+            ..DynamicParts::default()
         }));
         scenario.memory = Memory { variables: vec![Value::text("none")], keeps: true, ..Memory::default() };
         Self::warm_of(&plan, JSON, false)
@@ -251,9 +254,9 @@ impl CannedRun {
         Self::warm_of(&flags.plan().expect("a good plan"), HEAD, flags.no_keepalive)
     }
 
-    fn warm_of(plan: &Plan, answer: &[u8], closes: bool) -> Self {
+    fn warm_of(plan: &Plan, response: &[u8], closes: bool) -> Self {
         let address = "10.0.0.1:80".parse().expect("an address");
-        let answers = Rc::new(Cell::new(0));
+        let responses = Rc::new(Cell::new(0));
         let run = SteppedRun::start(plan, address, 1, &StopHandle::default(), || Canned {
             sockets: CannedSockets {
                 next: VecDeque::with_capacity(1_024),
@@ -261,20 +264,20 @@ impl CannedRun {
                 free: Vec::new(),
                 opened: 0,
                 now: 0,
-                answers: answers.clone(),
+                responses: responses.clone(),
                 closes,
             },
-            answer: answer.to_vec(),
+            response: response.to_vec(),
         });
-        let mut warm = Self { run, answers };
+        let mut warm = Self { run, responses };
         warm.exchange(WARM_UP);
         warm
     }
 
     /// Goes on until so many more answers have come.
     pub(super) fn exchange(&mut self, count: u64) {
-        let goal = self.answers.get() + count;
-        while self.answers.get() < goal {
+        let goal = self.responses.get() + count;
+        while self.responses.get() < goal {
             self.run.step(0, |_| ControlFlow::Continue(())).expect("nothing breaks");
         }
     }

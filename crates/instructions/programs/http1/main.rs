@@ -12,7 +12,7 @@ use engine::timers::Timers;
 use gungraun::{library_benchmark, library_benchmark_group, main};
 use metrics::{Measure, Outcome, SeriesId, Snapshot};
 use pacing::Nanos;
-use wire::http1::{Answer, Client, HeadMemory, RequestKind};
+use wire::http1::{Client, HeadMemory, RequestKind, Response};
 
 /// Each bench does its work so often: what is counted beside it is small then.
 const TIMES: u64 = 1_000;
@@ -20,21 +20,21 @@ const TIMES: u64 = 1_000;
 /// One answer with a head that differs from the one before.
 fn parse_heads(heads: &[Vec<u8>]) -> u64 {
     let mut memory = HeadMemory::default();
-    let mut answers = 0;
+    let mut responses = 0;
     for number in 0..TIMES {
         let mut rest = heads[number as usize % heads.len()].as_slice();
         let mut machine = Client::default();
         machine.start(RequestKind::Other);
         loop {
-            let (taken, answer) = machine.handle(black_box(rest), &mut memory).expect("a good answer");
+            let (taken, response) = machine.handle(black_box(rest), &mut memory).expect("a good answer");
             rest = &rest[taken..];
-            if matches!(answer, Answer::End) {
+            if matches!(response, Response::End) {
                 break;
             }
         }
-        answers += 1;
+        responses += 1;
     }
-    answers
+    responses
 }
 
 #[library_benchmark]

@@ -22,7 +22,7 @@ pub(crate) const USERS: u64 = 10;
 const WARM_UP: u64 = 200;
 
 /// What a peer hears.
-pub(crate) enum Said<'a> {
+pub(crate) enum ConnectionEvent<'a> {
     /// Bytes that were registered: a whole request, or a whole message.
     Template,
     /// Other bytes.
@@ -31,7 +31,7 @@ pub(crate) enum Said<'a> {
 
 enum Next {
     Connected(Socket),
-    Answer(Socket),
+    Response(Socket),
     Sent(Socket),
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct CannedSockets {
     free: Vec<Socket>,
     opened: u32,
     now: u64,
-    answers: Rc<Cell<u64>>,
+    responses: Rc<Cell<u64>>,
 }
 
 impl Sockets for CannedSockets {
@@ -74,17 +74,19 @@ impl Sockets for CannedSockets {
     }
 
     fn send(&mut self, socket: Socket, outgoing: Outgoing) {
-        let (answers, sent) = match outgoing {
-            Outgoing::Template(..) => (self.peer.hear(socket, Said::Template), None),
-            Outgoing::Shared(bytes, range) => (self.peer.hear(socket, Said::Bytes(&bytes[range])), Some(None)),
-            Outgoing::Lent(bytes) => (self.peer.hear(socket, Said::Bytes(&bytes)), Some(Some(bytes))),
+        let (responses, sent) = match outgoing {
+            Outgoing::Template(..) => (self.peer.hear(socket, ConnectionEvent::Template), None),
+            Outgoing::Shared(bytes, range) => {
+                (self.peer.hear(socket, ConnectionEvent::Bytes(&bytes[range])), Some(None))
+            }
+            Outgoing::Lent(bytes) => (self.peer.hear(socket, ConnectionEvent::Bytes(&bytes)), Some(Some(bytes))),
         };
         if let Some(buffer) = sent {
             self.next.push_back(Next::Sent(socket));
             self.sent.push_back(buffer);
         }
-        if answers {
-            self.next.push_back(Next::Answer(socket));
+        if responses {
+            self.next.push_back(Next::Response(socket));
         }
     }
 
@@ -142,9 +144,9 @@ impl Driver for Canned {
             let at = self.sockets.now();
             let event = match next {
                 Next::Connected(socket) => Event::Connected { socket, at },
-                Next::Answer(socket) => {
-                    let answers = self.sockets.peer.say(socket, &mut self.spoken);
-                    self.sockets.answers.set(self.sockets.answers.get() + answers);
+                Next::Response(socket) => {
+                    let responses = self.sockets.peer.say(socket, &mut self.spoken);
+                    self.sockets.responses.set(self.sockets.responses.get() + responses);
                     Event::Received { socket, bytes: &mut self.spoken, at }
                 }
                 Next::Sent(socket) => Event::Sent { socket, buffer: self.sockets.sent.pop_front().flatten() },
@@ -162,7 +164,7 @@ impl Driver for Canned {
 /// A run in memory that is warm and has no end.
 pub(crate) struct CannedRun {
     run: SteppedRun<Canned>,
-    answers: Rc<Cell<u64>>,
+    responses: Rc<Cell<u64>>,
 }
 
 /// A load without an end.
@@ -194,7 +196,7 @@ impl CannedRun {
         let described = Schema::of_files(&target::descriptors()).expect("the target describes itself");
         let plan = flags.plan_with(Some(&described)).expect("a good plan");
         let address = "10.0.0.1:80".parse().expect("an address");
-        let answers = Rc::new(Cell::new(0));
+        let responses = Rc::new(Cell::new(0));
         let mut peer = Some(peer);
         let run = SteppedRun::start(&plan, address, 1, &StopHandle::default(), || Canned {
             spoken: Vec::new(),
@@ -205,10 +207,10 @@ impl CannedRun {
                 free: Vec::new(),
                 opened: 0,
                 now: 0,
-                answers: answers.clone(),
+                responses: responses.clone(),
             },
         });
-        Self { run, answers }
+        Self { run, responses }
     }
 
     fn finish(mut self) -> Snapshot {
@@ -220,8 +222,8 @@ impl CannedRun {
 
     /// Goes on until so many more answers have come.
     pub(crate) fn exchange(&mut self, count: u64) {
-        let goal = self.answers.get() + count;
-        while self.answers.get() < goal {
+        let goal = self.responses.get() + count;
+        while self.responses.get() < goal {
             self.step();
         }
     }

@@ -3,7 +3,7 @@
 use wire::grpc::push_message;
 use wire::hpack::Indexing;
 
-use super::streams::{Answer, Streams};
+use super::streams::{Response, Streams};
 
 /// `{"message": "Hello, world"}` as a message of protobuf: field 1, a text of 12 bytes.
 const HELLO: &[u8] = b"\x0a\x0cHello, world";
@@ -15,7 +15,7 @@ pub(crate) fn greeter() -> Streams {
     let head = [(":status", "200"), ("content-type", "application/grpc")];
     let trailers = [("grpc-status", "0"), ("grpc-message", "")];
     Streams::new(|encoder| {
-        let answer = Answer::default().headers(&head, Indexing::Kept, false, encoder).data(&body, false);
-        answer.headers(&trailers, Indexing::Kept, true, encoder)
+        let response = Response::default().headers(&head, Indexing::Kept, false, encoder).data(&body, false);
+        response.headers(&trailers, Indexing::Kept, true, encoder)
     })
 }

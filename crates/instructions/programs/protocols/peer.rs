@@ -3,7 +3,7 @@
 use driver::Socket;
 use plan::Flags;
 
-use super::canned::{CannedRun, Said, USERS, flags};
+use super::canned::{CannedRun, ConnectionEvent, USERS, flags};
 use super::grpc;
 use super::streams::Streams;
 use super::websocket::Greeting;
@@ -16,7 +16,7 @@ pub(crate) enum AnyPeer {
 
 impl AnyPeer {
     /// It hears what was sent on a connection; true when it has something to say.
-    pub(super) fn hear(&mut self, socket: Socket, said: Said<'_>) -> bool {
+    pub(super) fn hear(&mut self, socket: Socket, said: ConnectionEvent<'_>) -> bool {
         match self {
             Self::Streams(peer) => peer.hear(socket, said),
             Self::Greeting(peer) => peer.hear(socket, said),

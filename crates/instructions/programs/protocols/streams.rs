@@ -4,7 +4,7 @@ use driver::Socket;
 use wire::hpack::{Encoder, Indexing};
 use wire::http2::{PREFACE, Server};
 
-use super::canned::Said;
+use super::canned::ConnectionEvent;
 
 /// The header of a frame (RFC 9113, 4.1).
 const HEADER_BYTES: usize = 9;
@@ -24,12 +24,12 @@ type Field = (&'static str, &'static str);
 
 /// An answer, and where the number of its stream belongs.
 #[derive(Default)]
-pub(super) struct Answer {
+pub(super) struct Response {
     bytes: Vec<u8>,
     streams_at: Vec<usize>,
 }
 
-impl Answer {
+impl Response {
     pub(super) fn headers(mut self, fields: &[Field], indexing: Indexing, is_last: bool, to: &mut Encoder) -> Self {
         let mut block = Vec::new();
         to.begin(&mut block);
@@ -66,19 +66,19 @@ struct Connection {
     /// Bytes of a payload that are still to come.
     left: usize,
     out: Vec<u8>,
-    answers: u64,
+    responses: u64,
 }
 
 /// A server of HTTP/2 that knows its answers beforehand.
 pub(crate) struct Streams {
     /// The first answer of a connection may fill the table of fields; the others use it.
-    first: Answer,
-    others: Answer,
+    first: Response,
+    others: Response,
     connections: Vec<Connection>,
 }
 
 impl Streams {
-    pub(super) fn new(make: impl Fn(&mut Encoder) -> Answer) -> Self {
+    pub(super) fn new(make: impl Fn(&mut Encoder) -> Response) -> Self {
         let mut encoder = Encoder::default();
         Self { first: make(&mut encoder), others: make(&mut encoder), connections: Vec::new() }
     }
@@ -96,15 +96,15 @@ impl Streams {
             ("accept-ranges", "bytes"),
         ];
         Self::new(|encoder| {
-            let head = Answer::default().headers(&fields, Indexing::NotKept, false, encoder);
+            let head = Response::default().headers(&fields, Indexing::NotKept, false, encoder);
             head.data(b"abcdefghijklmnopqrstuvwxyz\n", true)
         })
     }
 }
 
 impl Streams {
-    pub(super) fn hear(&mut self, socket: Socket, said: Said<'_>) -> bool {
-        let Said::Bytes(mut bytes) = said else { return false };
+    pub(super) fn hear(&mut self, socket: Socket, said: ConnectionEvent<'_>) -> bool {
+        let ConnectionEvent::Bytes(mut bytes) = said else { return false };
         let index = socket.index as usize;
         if self.connections.len() <= index {
             self.connections.resize_with(index + 1, Connection::default);
@@ -127,9 +127,9 @@ impl Streams {
             match kind {
                 DATA | HEADERS if flags & END_STREAM != 0 => {
                     let is_first = !std::mem::replace(&mut connection.has_answered, true);
-                    let answer = if is_first { &self.first } else { &self.others };
-                    answer.write(stream, &mut connection.out);
-                    connection.answers += 1;
+                    let response = if is_first { &self.first } else { &self.others };
+                    response.write(stream, &mut connection.out);
+                    connection.responses += 1;
                 }
                 SETTINGS if flags & ACK == 0 => {
                     connection.out.extend_from_slice(&[0, 0, 0, SETTINGS, ACK, 0, 0, 0, 0]);
@@ -144,6 +144,6 @@ impl Streams {
         let connection = &mut self.connections[socket.index as usize];
         std::mem::swap(&mut connection.out, spoken);
         connection.out.clear();
-        std::mem::take(&mut connection.answers)
+        std::mem::take(&mut connection.responses)
     }
 }

@@ -1,9 +1,9 @@
 //! A peer of WebSocket: it agrees, and answers each message with one of its own.
 
 use driver::Socket;
-use wire::websocket::{Kind, push_message, read_request, render_answer};
+use wire::websocket::{Kind, push_message, read_request, render_response};
 
-use super::canned::Said;
+use super::canned::ConnectionEvent;
 
 /// What it says to each message.
 const MESSAGE: &[u8] = b"hello, world";
@@ -11,7 +11,7 @@ const MESSAGE: &[u8] = b"hello, world";
 /// A server of WebSocket that says one thing.
 pub(crate) struct Greeting {
     /// What was heard of a handshake, connection by connection; nothing when it is over.
-    asked: Vec<Vec<u8>>,
+    requested: Vec<Vec<u8>>,
     agreement: Vec<Vec<u8>>,
     frame: Vec<u8>,
 }
@@ -20,17 +20,17 @@ impl Default for Greeting {
     fn default() -> Self {
         let mut frame = Vec::new();
         push_message(Kind::Text, false, None, MESSAGE, &mut frame);
-        Self { asked: Vec::new(), agreement: Vec::new(), frame }
+        Self { requested: Vec::new(), agreement: Vec::new(), frame }
     }
 }
 
 impl Greeting {
     #[inline]
-    pub(super) fn hear(&mut self, socket: Socket, said: Said<'_>) -> bool {
+    pub(super) fn hear(&mut self, socket: Socket, said: ConnectionEvent<'_>) -> bool {
         match said {
             // Messages are registered.
-            Said::Template => true,
-            Said::Bytes(bytes) => self.agree(socket.index as usize, bytes),
+            ConnectionEvent::Template => true,
+            ConnectionEvent::Bytes(bytes) => self.agree(socket.index as usize, bytes),
         }
     }
 
@@ -50,13 +50,13 @@ impl Greeting {
 impl Greeting {
     #[cold]
     fn agree(&mut self, index: usize, bytes: &[u8]) -> bool {
-        if self.asked.len() <= index {
-            self.asked.resize_with(index + 1, Vec::new);
+        if self.requested.len() <= index {
+            self.requested.resize_with(index + 1, Vec::new);
             self.agreement.resize_with(index + 1, Vec::new);
         }
-        self.asked[index].extend_from_slice(bytes);
-        let Some(asked) = read_request(&self.asked[index]).expect("a good handshake") else { return false };
-        render_answer(&asked.key, None, None, &mut self.agreement[index]);
+        self.requested[index].extend_from_slice(bytes);
+        let Some(requested) = read_request(&self.requested[index]).expect("a good handshake") else { return false };
+        render_response(&requested.key, None, None, &mut self.agreement[index]);
         true
     }
 }

@@ -16,11 +16,11 @@ const LAST: u8 = 10;
 
 impl Held {
     fn times(&self) -> [&Distribution; 6] {
-        [&self.connect, &self.response, &self.service, &self.given_up, &self.gap, &self.lag]
+        [&self.connect, &self.response, &self.service, &self.incomplete, &self.gap, &self.lag]
     }
 
     fn times_mut(&mut self) -> [&mut Distribution; 6] {
-        [&mut self.connect, &mut self.response, &mut self.service, &mut self.given_up, &mut self.gap, &mut self.lag]
+        [&mut self.connect, &mut self.response, &mut self.service, &mut self.incomplete, &mut self.gap, &mut self.lag]
     }
 
     /// Writes it behind `out`. Equal ones give equal bytes.

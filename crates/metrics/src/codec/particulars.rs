@@ -3,10 +3,10 @@
 use super::SnapshotError;
 use super::number::{Reader, put, put_bytes};
 use super::times;
-use crate::{Particulars, ROWS_MAX, Row};
+use crate::{ROWS_MAX, Row, ToolDetails};
 
 /// Nothing where nobody asked.
-pub(super) fn put_all(out: &mut Vec<u8>, particulars: &Particulars) {
+pub(super) fn put_all(out: &mut Vec<u8>, particulars: &ToolDetails) {
     if !particulars.has_more_than_slowest() {
         return;
     }
@@ -20,8 +20,8 @@ pub(super) fn put_all(out: &mut Vec<u8>, particulars: &Particulars) {
 }
 
 /// Up to the end of the section.
-pub(super) fn read_all(from: &mut Reader<'_>) -> Result<Particulars, SnapshotError> {
-    let mut particulars = Particulars::default();
+pub(super) fn read_all(from: &mut Reader<'_>) -> Result<ToolDetails, SnapshotError> {
+    let mut particulars = ToolDetails::default();
     (particulars.first_length, particulars.lengths_differ) = (from.number()?, from.amount()?);
     (particulars.reading, particulars.before) = (times::read(from)?, times::read(from)?);
     particulars.rows_left_out = from.amount()?;

@@ -5,32 +5,32 @@ use std::sync::Arc;
 use super::SnapshotError;
 use super::counts::{put_failure, read_failure};
 use super::number::{Reader, put, put_bytes, put_option};
-use crate::snapshot::HEARD_MAX;
-use crate::{Blamed, Outcome, Part, PartKind, SHOWN_MAX, Sample};
+use crate::snapshot::SERVER_TEXTS_MAX;
+use crate::{FailuresByHost, Outcome, Part, PartKind, SHOWN_MAX, Sample};
 
 /// Each status or code, as its distance from the one before it, and its text.
-pub(super) fn put_heard(out: &mut Vec<u8>, heard: &[(u16, Box<str>)]) {
+pub(super) fn put_server_texts(out: &mut Vec<u8>, texts: &[(u16, Box<str>)]) {
     let mut next = 0;
-    for (number, text) in heard {
+    for (number, text) in texts {
         put(out, u64::from(*number) - next);
         put_bytes(out, text.as_bytes());
         next = u64::from(*number) + 1;
     }
 }
 
-pub(super) fn read_heard(from: &mut Reader<'_>) -> Result<Vec<(u16, Box<str>)>, SnapshotError> {
-    let (mut heard, mut next) = (Vec::new(), 0);
+pub(super) fn read_server_texts(from: &mut Reader<'_>) -> Result<Vec<(u16, Box<str>)>, SnapshotError> {
+    let (mut texts, mut next) = (Vec::new(), 0);
     while !from.is_over() {
         next += from.index(usize::from(u16::MAX) + 1 - next)?;
-        heard.push((next as u16, from.text()?.into()));
-        from.must(heard.len() <= HEARD_MAX)?;
+        texts.push((next as u16, from.text()?.into()));
+        from.must(texts.len() <= SERVER_TEXTS_MAX)?;
         next += 1;
     }
-    Ok(heard)
+    Ok(texts)
 }
 
 /// In the order in which they were met, since later ones may have found no room.
-pub(super) fn put_blamed(out: &mut Vec<u8>, blamed: &Blamed) {
+pub(super) fn put_blamed(out: &mut Vec<u8>, blamed: &FailuresByHost) {
     for (failure, place, count) in blamed.all() {
         put_failure(out, *failure);
         put_bytes(out, place.as_bytes());
@@ -38,8 +38,8 @@ pub(super) fn put_blamed(out: &mut Vec<u8>, blamed: &Blamed) {
     }
 }
 
-pub(super) fn read_blamed(from: &mut Reader<'_>) -> Result<Blamed, SnapshotError> {
-    let mut blamed = Blamed::default();
+pub(super) fn read_blamed(from: &mut Reader<'_>) -> Result<FailuresByHost, SnapshotError> {
+    let mut blamed = FailuresByHost::default();
     while !from.is_over() {
         let (failure, place) = (read_failure(from)?, Arc::<str>::from(from.text()?));
         let (known, count) = (blamed.all().len(), from.amount()?);

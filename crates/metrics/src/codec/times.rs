@@ -2,7 +2,7 @@
 
 use super::SnapshotError;
 use super::number::{Reader, put, put_wide};
-use crate::{Ages, Distribution, Gauges};
+use crate::{Distribution, Gauges, InFlightAges};
 
 /// Nothing where nothing was recorded.
 pub(super) fn put_section(out: &mut Vec<u8>, times: &Distribution) {
@@ -60,7 +60,7 @@ const AMOUNT_OF_ALL_MAX: u64 = 1 << 56;
 
 /// Nothing where all is at rest.
 pub(super) fn put_gauges(out: &mut Vec<u8>, gauges: &Gauges) {
-    let Gauges { users, connections_open, in_flight: Ages { response, service } } = gauges;
+    let Gauges { users, connections_open, in_flight: InFlightAges { response, service } } = gauges;
     if *users > 0 || *connections_open > 0 || response.count() > 0 || service.count() > 0 {
         put(out, *users);
         put(out, *connections_open);
@@ -69,22 +69,23 @@ pub(super) fn put_gauges(out: &mut Vec<u8>, gauges: &Gauges) {
     }
 }
 
-pub(super) fn put_ages(out: &mut Vec<u8>, Ages { response, service }: &Ages) {
+pub(super) fn put_ages(out: &mut Vec<u8>, InFlightAges { response, service }: &InFlightAges) {
     if response.count() > 0 || service.count() > 0 {
         put_times(out, response);
         put_times(out, service);
     }
 }
 
-pub(super) fn read_ages(from: &mut Reader<'_>) -> Result<Ages, SnapshotError> {
-    let ages = Ages { response: read(from)?, service: read(from)? };
-    from.must(ages != Ages::default())?;
+pub(super) fn read_ages(from: &mut Reader<'_>) -> Result<InFlightAges, SnapshotError> {
+    let ages = InFlightAges { response: read(from)?, service: read(from)? };
+    from.must(ages != InFlightAges::default())?;
     Ok(ages)
 }
 
 pub(super) fn read_gauges(from: &mut Reader<'_>) -> Result<Gauges, SnapshotError> {
     let (users, connections_open) = (from.amount()?, from.amount()?);
-    let gauges = Gauges { users, connections_open, in_flight: Ages { response: read(from)?, service: read(from)? } };
+    let gauges =
+        Gauges { users, connections_open, in_flight: InFlightAges { response: read(from)?, service: read(from)? } };
     from.must(gauges != Gauges::default())?;
     Ok(gauges)
 }

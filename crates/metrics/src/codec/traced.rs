@@ -3,7 +3,7 @@
 use super::SnapshotError;
 use super::counts::{put_failure, read_failure};
 use super::number::{Reader, put, put_option};
-use crate::{SLOWEST_MAX, Slowest, Traced, TracedEnd};
+use crate::{RequestRecord, RequestRecordEnd, SLOWEST_MAX, Slowest};
 
 /// How many are kept at most, then each, the slowest first; nothing where none was kept.
 pub(super) fn put_slowest(out: &mut Vec<u8>, slowest: &Slowest) {
@@ -43,7 +43,7 @@ pub(super) fn read_traces(slowest: &Slowest, from: &mut Reader<'_>) -> Result<Sl
     slowest.with_traces(&traces).ok_or_else(|| from.damaged())
 }
 
-fn put_traced(out: &mut Vec<u8>, traced: &Traced) {
+fn put_traced(out: &mut Vec<u8>, traced: &RequestRecord) {
     [traced.intended_ns, traced.response_ns, traced.lateness_ns].into_iter().for_each(|time| put(out, time));
     [traced.wait_ns, traced.service_ns, traced.first_byte_ns].into_iter().for_each(|time| put_option(out, time));
     [traced.body_bytes, traced.step, traced.shard].into_iter().for_each(|number| put(out, number.into()));
@@ -52,9 +52,9 @@ fn put_traced(out: &mut Vec<u8>, traced: &Traced) {
     out.push(u8::from(traced.is_connection_new));
 }
 
-fn read_traced(from: &mut Reader<'_>) -> Result<Traced, SnapshotError> {
+fn read_traced(from: &mut Reader<'_>) -> Result<RequestRecord, SnapshotError> {
     let short = |from: &mut Reader<'_>| from.up_to(u32::MAX.into()).map(|number| number as u32);
-    Ok(Traced {
+    Ok(RequestRecord {
         intended_ns: from.number()?,
         response_ns: from.number()?,
         lateness_ns: from.number()?,
@@ -72,24 +72,24 @@ fn read_traced(from: &mut Reader<'_>) -> Result<Traced, SnapshotError> {
 }
 
 /// What stands for an end stays as it is.
-fn put_end(out: &mut Vec<u8>, end: TracedEnd) {
+fn put_end(out: &mut Vec<u8>, end: RequestRecordEnd) {
     match end {
-        TracedEnd::Succeeded => out.push(0),
-        TracedEnd::Failed(failure) => {
+        RequestRecordEnd::Succeeded => out.push(0),
+        RequestRecordEnd::Failed(failure) => {
             out.push(1);
             put_failure(out, failure);
         }
-        TracedEnd::Unfinished => out.push(2),
-        TracedEnd::Dropped => out.push(3),
+        RequestRecordEnd::Unfinished => out.push(2),
+        RequestRecordEnd::Dropped => out.push(3),
     }
 }
 
-fn read_end(from: &mut Reader<'_>) -> Result<TracedEnd, SnapshotError> {
+fn read_end(from: &mut Reader<'_>) -> Result<RequestRecordEnd, SnapshotError> {
     match from.byte()? {
-        0 => Ok(TracedEnd::Succeeded),
-        1 => read_failure(from).map(TracedEnd::Failed),
-        2 => Ok(TracedEnd::Unfinished),
-        3 => Ok(TracedEnd::Dropped),
+        0 => Ok(RequestRecordEnd::Succeeded),
+        1 => read_failure(from).map(RequestRecordEnd::Failed),
+        2 => Ok(RequestRecordEnd::Unfinished),
+        3 => Ok(RequestRecordEnd::Dropped),
         _ => Err(from.damaged()),
     }
 }

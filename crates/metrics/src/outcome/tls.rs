@@ -69,7 +69,7 @@ impl TlsFault {
             Self::ChainTooLong => "chain-too-long",
             Self::TooLarge => "too-large",
             Self::Renegotiation => "renegotiation",
-            Self::NoAnswer => "no-answer",
+            Self::NoAnswer => "no-response",
             Self::UnsupportedKey => "unsupported-key",
             Self::UnknownName => "unknown-name",
         }

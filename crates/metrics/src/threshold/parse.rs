@@ -22,7 +22,7 @@ pub struct ThresholdError {
 pub enum ThresholdFault {
     /// There is no figure of this name.
     #[error(
-        "no such figure; there are min, mean, stdev, max, p50, p99.9 of (response_time), (service_time), (wait), (lateness), (first_byte), (connect), (tls_handshake), (message) or (message_gap); started, done, succeeded, failed, timed_out, dropped, unfinished, answers, reconnects, status(N), grpc_status(NAME), messages_sent, messages_received; and rate"
+        "no such figure; there are min, mean, stdev, max, p50, p99.9 of (response_time), (service_time), (wait), (lateness), (first_byte), (connect), (tls_handshake), (message) or (message_gap); started, done, succeeded, failed, timed_out, dropped, unfinished, responses, reconnects, status(N), grpc_status(NAME), messages_sent, messages_received; and rate"
     )]
     Figure,
     /// A percentile beyond 0 to 100.
@@ -283,7 +283,7 @@ fn counter_of(word: &str) -> Option<Counted> {
         "dropped" => Counted::Dropped,
         "unfinished" => Counted::Unfinished,
         "lost" => Counted::Lost,
-        "answers" => Counted::Answers,
+        "responses" => Counted::Responses,
         "reconnects" => Counted::Reconnects,
         "messages_sent" => Counted::MessagesSent,
         "messages_received" => Counted::MessagesReceived,

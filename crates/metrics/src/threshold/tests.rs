@@ -153,7 +153,7 @@ fn what_is_in_flight_is_looked_at_while_the_run_goes_on() {
 #[test]
 fn a_rate_has_the_time_of_its_starts() {
     let mut seen = seen();
-    (seen.counts[Counter::Drained], seen.counts[Counter::DrainedWell]) = (200, 190);
+    (seen.counts[Counter::Drained], seen.counts[Counter::DrainedSucceeded]) = (200, 190);
     let per_s = |text: &str| Threshold::parse(text).expect("a threshold").judge(&seen, Duration::from_secs(10)).value;
     assert_eq!(per_s("rate > 1/s"), Some(80.0));
     assert_eq!(per_s("rate(succeeded) > 1/s"), Some(80.0));
@@ -257,7 +257,7 @@ fn limits_that_judge_nothing_are_refused() {
         ("error_rate < 1", 13, Fault::OnePercent),
         ("timed_out / failed > 1", 21, Fault::OnePercent),
         ("succeeded / done >= 1", 20, Fault::OnePercent),
-        ("status(503) / answers < 1", 24, Fault::OnePercent),
+        ("status(503) / responses < 1", 24, Fault::OnePercent),
         ("failed(buy) / done(buy) < 1", 26, Fault::OnePercent),
         ("failed / done < 5", 16, Fault::AboveAll),
         ("failed / done < 101%", 16, Fault::AboveAll),

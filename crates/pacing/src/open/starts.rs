@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use super::{PARTS, START, Schedule};
-use crate::{Lost, Nanos, Random, SLOT_COUNT, Segment};
+use crate::{Nanos, Random, RevokedSlots, SLOT_COUNT, Segment};
 
 /// How starts are spaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub struct Starts {
     next: Option<Nanos>,
     source: Source,
     /// Slots that went to others, and from when on it has none left.
-    lost: Option<(Lost, Nanos)>,
+    lost: Option<(RevokedSlots, Nanos)>,
     /// Nothing earlier is its own.
     from: Nanos,
     has_taken: bool,
@@ -249,7 +249,7 @@ impl Starts {
     }
 
     /// Goes on without the slots that are lost, each from its instant on.
-    pub fn lose(&mut self, lost: Lost) {
+    pub fn lose(&mut self, lost: RevokedSlots) {
         let all_from = match &self.source {
             Source::Even(numbers) => lost.all_from(&numbers.segment),
             Source::Poisson(processes) => lost.all_from(&processes.segment),

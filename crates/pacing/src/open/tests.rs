@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use std::sync::Arc;
 
 use super::*;
-use crate::{Lost, SLOT_COUNT, Segment};
+use crate::{RevokedSlots, SLOT_COUNT, Segment};
 
 const SECOND: u64 = 3_600_000;
 
@@ -138,7 +138,7 @@ type Hands = Vec<(Nanos, Vec<u8>)>;
 
 /// The starts of one of three that share a load, over all that it was given and lost.
 fn of_hand(schedule: &Arc<Schedule>, spacing: Spacing, hands: &Hands, own: u8) -> Vec<Nanos> {
-    let mut parts: Vec<(Starts, Segment, Lost)> = Vec::new();
+    let mut parts: Vec<(Starts, Segment, RevokedSlots)> = Vec::new();
     let mut all = Vec::new();
     for (place, (from, owners)) in hands.iter().enumerate() {
         let was = |slot: &u16| place > 0 && hands[place - 1].1[usize::from(*slot)] == own;
@@ -153,7 +153,7 @@ fn of_hand(schedule: &Arc<Schedule>, spacing: Spacing, hands: &Hands, own: u8) -
         }
         if let Some(gained) = Segment::of_slots((0..4_096).filter(|slot| is(slot) && !was(slot))) {
             let starts = Starts::from(schedule.clone(), spacing, gained.clone(), *from);
-            parts.push((starts, gained, Lost::default()));
+            parts.push((starts, gained, RevokedSlots::default()));
         }
     }
     all.extend(parts.into_iter().flat_map(|(starts, ..)| starts));

@@ -44,7 +44,7 @@ fn lines_are_counted_and_underscores_are_hyphens() {
 }
 
 #[test]
-fn mistakes_are_told_with_their_line() {
+fn mistakes_are_reported_with_their_line() {
     for (text, fault) in [
         ("connections", ConfigFault::NoPair),
         ("--connections = 5", ConfigFault::Name("--connections".to_owned())),

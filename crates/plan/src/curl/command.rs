@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use super::Way;
+use super::Route;
 use super::body;
-use super::form::{self, Part};
+use super::form::{self, FormPart};
 use super::options::{Given, Meaning};
+use crate::endpoints::parse_unix_socket;
 use crate::error::{CurlFault, at};
 use crate::header::is_token;
-use crate::places::parse_unix_socket;
 use crate::{ConnectTo, PlanError, Resolve, TlsVersion, Version};
 
 /// What carries the body.
@@ -17,7 +17,7 @@ pub(super) enum Content {
     #[default]
     None,
     Data(Vec<u8>),
-    Form(Vec<Part>),
+    Form(Vec<FormPart>),
 }
 
 /// The flags of one command, understood.
@@ -56,7 +56,7 @@ pub(super) struct Command {
     pub(super) globoff: bool,
     pub(super) queries: Vec<Vec<u8>>,
     pub(super) request_target: Option<String>,
-    pub(super) way: Way,
+    pub(super) way: Route,
 }
 
 impl Command {
@@ -201,7 +201,7 @@ impl Command {
         }
     }
 
-    fn add_part(&mut self, part: Part, line: usize) -> Result<(), PlanError> {
+    fn add_part(&mut self, part: FormPart, line: usize) -> Result<(), PlanError> {
         match &mut self.content {
             Content::Form(parts) => parts.push(part),
             Content::None => self.content = Content::Form(vec![part]),

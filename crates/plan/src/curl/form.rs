@@ -55,7 +55,7 @@ pub(crate) fn command_of_form<'a>(
 
 /// A part of a form.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct FormPart {
     name: Vec<u8>,
     contents: Vec<Content>,
     headers: Vec<Vec<u8>>,
@@ -71,10 +71,10 @@ struct Content {
 }
 
 /// `--form-string`: nothing in it has a meaning.
-pub(super) fn form_string(value: &[u8], line: usize) -> Result<Part, PlanError> {
+pub(super) fn form_string(value: &[u8], line: usize) -> Result<FormPart, PlanError> {
     let (name, bytes) = name_and_rest("--form-string", value, line)?;
     let content = Content { bytes: bytes.to_vec(), file_name: None, content_type: None, encoding: None };
-    Ok(Part { name: name.to_vec(), contents: vec![content], headers: Vec::new() })
+    Ok(FormPart { name: name.to_vec(), contents: vec![content], headers: Vec::new() })
 }
 
 fn name_and_rest<'a>(flag: &'static str, value: &'a [u8], line: usize) -> Result<(&'a [u8], &'a [u8]), PlanError> {
@@ -90,9 +90,9 @@ fn wrong(value: &[u8], wanted: &'static str, line: usize) -> PlanError {
 }
 
 /// `-F`: `name=content`, `name=@file`, `name=<file`, with `;type=`, `;filename=`, `;encoder=` and `;headers=` behind it.
-pub(super) fn form(value: &[u8], line: usize) -> Result<Part, PlanError> {
+pub(super) fn form(value: &[u8], line: usize) -> Result<FormPart, PlanError> {
     let (name, rest) = name_and_rest("-F", value, line)?;
-    let mut part = Part { name: name.to_vec(), contents: Vec::new(), headers: Vec::new() };
+    let mut part = FormPart { name: name.to_vec(), contents: Vec::new(), headers: Vec::new() };
     match rest.first() {
         Some(b'(' | b')') if part.name.is_empty() || rest.first() == Some(&b'(') => {
             return Err(wrong(value, "a part that is no group of parts", line));
@@ -275,7 +275,7 @@ pub(super) const BOUNDARY: &str = "------------------------6f6e727573680a21";
 const INNER_BOUNDARY: &str = "------------------------6f6e727573680a22";
 
 /// The body of a form. In a body of another type its parts are attachments. `escapes_names`: by backslashes, not by numbers.
-pub(super) fn multipart(parts: &[Part], is_form: bool, escapes_names: bool) -> Vec<u8> {
+pub(super) fn multipart(parts: &[FormPart], is_form: bool, escapes_names: bool) -> Vec<u8> {
     let mut out = Vec::new();
     for part in parts {
         push_line(&mut out, &[b"--", BOUNDARY.as_bytes()]);

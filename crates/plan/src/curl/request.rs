@@ -1,7 +1,7 @@
 //! From the flags of a command to what goes out for each of its URLs.
 
 use super::command::{Command, Content};
-use super::{Asked, Sending, body, form};
+use super::{RedirectOptions, Sending, body, form};
 use crate::cookies::{self, Cookie};
 use crate::curl_url::{self, CurlUrl, without_globs};
 use crate::error::{CurlFault, at};
@@ -125,7 +125,7 @@ impl Command {
         Ok(Sending {
             line,
             form,
-            follow: self.follows.then(|| Asked {
+            follow: self.follows.then(|| RedirectOptions {
                 most: self.redirects.unwrap_or(REDIRECTS_DEFAULT),
                 trusts_others: self.trusts_others,
                 keeps_method: self.method.is_some() && !self.frees_method,

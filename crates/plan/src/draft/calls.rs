@@ -10,7 +10,7 @@ use crate::{Address, HttpVersion, Need, PlanError, Remedy, Request, StatusSet, S
 
 /// What is wanted of calls of gRPC. Files are named by their paths.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CallWish {
+pub struct CallOptions {
     /// Files that describe messages.
     pub protos: Vec<String>,
     /// Where they find those that they import.
@@ -94,8 +94,8 @@ impl Draft {
         if let Some(one) = one {
             return Err(PlanError::Conflict { one, other: "grpc://", remedy: Remedy::GrpcIsHttp2 });
         }
-        let asked = self.answers.status.clone();
-        let is_asked = asked.is_some();
+        let requested = self.responses.status.clone();
+        let is_requested = requested.is_some();
         let files = self.request.call.schema()?;
         let call = self.call(address, files.as_ref().or(described))?;
         let path = if method_of(address)?.is_some() { address.url.path() } else { STRESS_PATH }.to_owned();
@@ -115,7 +115,7 @@ impl Draft {
             target: 0,
             follow: None,
             is_shown: false,
-            checks: self.answers.checks_with(asked.unwrap_or_else(StatusSet::grpc_ok), is_asked),
+            checks: self.responses.checks_with(requested.unwrap_or_else(StatusSet::grpc_ok), is_requested),
             timeout: self.request.timeout()?,
             connect_timeout: self.connection.connect_timeout()?,
             keep_alive: !self.connection.no_keepalive,
@@ -128,8 +128,8 @@ impl Draft {
             Some(bytes) => Some(String::from_utf8(bytes).map_err(|_| PlanError::DataNotText)?),
             None => None,
         };
-        let CallWish { interval, gzip, .. } = self.request.call;
-        let (messages, is_stream, answer, types) = match method_of(address)? {
+        let CallOptions { interval, gzip, .. } = self.request.call;
+        let (messages, is_stream, response, types) = match method_of(address)? {
             None => (vec![stress_message(text.as_deref().unwrap_or_default())], (false, false), None, None),
             Some(method) => {
                 let schema = schema.ok_or_else(|| PlanError::NoSchema { service: method.service.to_owned() })?;
@@ -137,21 +137,21 @@ impl Draft {
                 // Nothing said is a message that says nothing.
                 let messages = read_messages(text.as_deref().unwrap_or("{}"), &method);
                 let messages = messages.map_err(|error| self.with_source(error, address))?;
-                let answer = Arc::new(Shape::of(&method.output()));
+                let response = Arc::new(Shape::of(&method.output()));
                 let is_stream = (method.is_client_streaming(), method.is_server_streaming());
-                (messages, is_stream, Some(answer), Some(MessageTypes::of(&method)))
+                (messages, is_stream, Some(response), Some(MessageTypes::of(&method)))
             }
         };
-        if types.is_none() && !self.answers.json.is_empty() {
+        if types.is_none() && !self.responses.json.is_empty() {
             return Err(PlanError::Needs { flag: "--expect-json", needed: Need::Method });
         }
-        let (sends_stream, answers_stream) = is_stream;
+        let (sends_stream, responses_stream) = is_stream;
         if interval.is_some() && !sends_stream {
             return Err(PlanError::Needs { flag: "--message-interval", needed: Need::ClientStream });
         }
         let interval = check_span_max("--message-interval", interval.unwrap_or_default())?;
         let is_gzipped = gzip == Some(true);
-        Ok(Call { messages, interval, is_gzipped, sends_stream, answers_stream, answer, types })
+        Ok(Call { messages, interval, is_gzipped, sends_stream, responses_stream, response, types })
     }
 
     /// An error of a message, with the words that `onrush grpc describe` needs to show its fields.
@@ -195,7 +195,7 @@ impl Draft {
     }
 }
 
-impl CallWish {
+impl CallOptions {
     /// Messages are described by files.
     pub fn has_schema(&self) -> bool {
         !self.protos.is_empty() || !self.protosets.is_empty()

@@ -124,9 +124,9 @@ impl Draft {
         let form = Arc::new(form);
         let request = form.request(&form.begin(), false);
         let follow = match sending.follow.clone() {
-            Some(asked) => {
+            Some(requested) => {
                 let draft = self.with_way(&sending);
-                Some(asked.with(form, draft.redirect_tls()?, draft.connection.ways))
+                Some(requested.with(form, draft.redirect_tls()?, draft.connection.ways))
             }
             None => self.follow(&form)?,
         };
@@ -134,7 +134,7 @@ impl Draft {
             making: None,
             name: format!("{} {}", request.method, request.path),
             request,
-            checks: self.answers.checks(),
+            checks: self.responses.checks(),
             call: None,
             target,
             follow,

@@ -7,8 +7,8 @@ use crate::address::Scheme;
 use crate::file::read_file;
 use crate::text::{MILLI, check_count, check_span};
 use crate::{
-    Address, Need, OwnCertificate, Place, PlanError, Protocol, Remedy, STREAMS_MAX, Sources, Tls, TlsVersion, Trust,
-    Version, Ways,
+    Address, Endpoint, Need, OwnCertificate, PlanError, Protocol, Remedy, RouteOverrides, STREAMS_MAX, Sources, Tls,
+    TlsVersion, Trust, Version,
 };
 
 /// What is wanted of connections.
@@ -29,9 +29,9 @@ pub struct Connection {
     /// Where they come from.
     pub sources: Option<Sources>,
     /// Where they go, in turn, instead of to the host of the URL.
-    pub places: Vec<Place>,
+    pub places: Vec<Endpoint>,
     /// Where hosts are.
-    pub ways: Ways,
+    pub ways: RouteOverrides,
 }
 
 /// What is wanted of TLS. Files are named by their paths.
@@ -72,18 +72,18 @@ impl Connection {
         let is_tls = address.is_tls();
         let streams = self.streams.map(|count| check_count("--streams", count, 1, STREAMS_MAX)).transpose()?;
         let wants_streams = streams.is_some_and(|count| count > 1);
-        let asked = self.version;
-        if wants_streams && let Some(asked) = asked.filter(|version| *version != Version::Http2) {
-            let (one, other, remedy) = (asked.flag(), "--streams", Remedy::StreamsAreHttp2);
+        let requested = self.version;
+        if wants_streams && let Some(requested) = requested.filter(|version| *version != Version::Http2) {
+            let (one, other, remedy) = (requested.flag(), "--streams", Remedy::StreamsAreHttp2);
             return Err(PlanError::Conflict { one, other, remedy });
         }
         if wants_streams && self.no_keepalive {
             return Err(PlanError::Conflict { one: "--no-keepalive", other: "--streams", remedy: Remedy::StreamsStay });
         }
-        if streams.is_some() && !is_tls && asked != Some(Version::Http2) && !address.is_grpc() {
+        if streams.is_some() && !is_tls && requested != Some(Version::Http2) && !address.is_grpc() {
             return Err(PlanError::Needs { flag: "--streams", needed: Need::Http2 });
         }
-        let protocol = match (asked, is_tls) {
+        let protocol = match (requested, is_tls) {
             (Some(Version::Http2), _) => Protocol::Http2,
             _ if wants_streams || address.is_grpc() => Protocol::Http2,
             (None, true) => Protocol::Negotiated,
@@ -95,7 +95,7 @@ impl Connection {
 
 impl Security {
     /// The first thing that was asked for.
-    fn asked(&self) -> Option<&'static str> {
+    fn requested(&self) -> Option<&'static str> {
         // `--insecure` is no mistake where no certificate is shown, as with curl.
         let given = [
             ("--cacert", self.cacert.is_some()),
@@ -140,7 +140,7 @@ impl Draft {
     /// Leaves out what does not fit a URL, of what is said for many. What redirects may lead to stays.
     pub fn fit(&mut self, address: &Address) {
         let connection = &mut self.connection;
-        if !address.is_tls() && !self.answers.location {
+        if !address.is_tls() && !self.responses.location {
             connection.security = Security::default();
         }
         let is_http2 = connection.version == Some(Version::Http2) || address.is_tls();
@@ -158,12 +158,12 @@ impl Draft {
     pub(super) fn tls(&self, address: &Address, protocol: Protocol) -> Result<Option<Tls>, PlanError> {
         let security = &self.connection.security;
         // A redirect may lead to where they have a meaning.
-        if !address.is_tls() && self.answers.location {
+        if !address.is_tls() && self.responses.location {
             return Ok(None);
         }
         if !address.is_tls() {
-            let asked = security.asked();
-            return asked.map_or(Ok(None), |flag| Err(PlanError::Needs { flag, needed: Need::Https }));
+            let requested = security.requested();
+            return requested.map_or(Ok(None), |flag| Err(PlanError::Needs { flag, needed: Need::Https }));
         }
         self.connection.check_alpn(address, protocol)?;
         Ok(Some(Tls {

@@ -32,11 +32,11 @@ impl HoldDraft {
     pub fn plan(&self) -> Result<Hold, PlanError> {
         let draft = &self.common;
         let address = draft.url.as_ref().ok_or(PlanError::NoHoldUrl)?;
-        draft.answers.refuse_http()?;
+        draft.responses.refuse_http()?;
         let work = self.work;
         // Bodies of HTTP are not kept while connections are held, nor is what comes by itself.
         if let Some(flag) =
-            draft.answers.of_content().filter(|_| address.scheme == Scheme::Http || work == Work::Nothing)
+            draft.responses.of_content().filter(|_| address.scheme == Scheme::Http || work == Work::Nothing)
         {
             return Err(PlanError::Needs { flag, needed: Need::Answered });
         }

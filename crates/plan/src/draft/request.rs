@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Body, CallWish, Draft, TIMEOUT_DEFAULT, TalkWish, flag_of};
+use super::{Body, CallOptions, Draft, MessagingOptions, TIMEOUT_DEFAULT, flag_of};
 use crate::curl_url::{CurlUrl, Fault};
 use crate::header::is_token;
 use crate::redirect::{Content, Field};
@@ -25,9 +25,9 @@ pub struct Request {
     /// Before each exchange.
     pub pause: Duration,
     /// Of WebSocket and TCP.
-    pub talk: TalkWish,
+    pub talk: MessagingOptions,
     /// Of gRPC.
-    pub call: CallWish,
+    pub call: CallOptions,
 }
 
 impl Request {

@@ -4,27 +4,27 @@ use super::{Body, Draft};
 use crate::address::Scheme;
 use crate::text::check_count;
 use crate::{
-    Address, AnswerEnd, HttpVersion, MESSAGE_BYTES_MAX, Message, MessageKind, Need, PlanError, Remedy, Step, Talk,
+    Address, HttpVersion, MESSAGE_BYTES_MAX, Message, MessageKind, Need, PlanError, Remedy, ResponseEnd, Step, Talk,
     Version,
 };
 
 /// The largest answer of a known length.
-pub(crate) const ANSWER_BYTES_MAX: u64 = 1024 * 1024 * 1024;
+pub(crate) const RESPONSE_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 
 /// What is wanted of messages of WebSocket and TCP.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct TalkWish {
+pub struct MessagingOptions {
     /// What kind of message is sent, on a WebSocket.
     pub kind: Option<MessageKind>,
     /// Where an answer ends.
-    pub end: Option<AnswerEnd>,
+    pub end: Option<ResponseEnd>,
     /// Subprotocols that are offered, in order of preference.
     pub subprotocols: Vec<String>,
     /// Compression is offered.
     pub deflate: bool,
 }
 
-impl TalkWish {
+impl MessagingOptions {
     /// The first thing that only a WebSocket has.
     pub(super) fn of_websocket(&self) -> Option<&'static str> {
         let given = [
@@ -37,12 +37,12 @@ impl TalkWish {
 }
 
 /// The flag that says where an answer ends.
-pub(crate) fn flag_of(end: &AnswerEnd) -> &'static str {
+pub(crate) fn flag_of(end: &ResponseEnd) -> &'static str {
     match end {
-        AnswerEnd::Until(_) => "--until",
-        AnswerEnd::Bytes(_) => "--read-bytes",
-        AnswerEnd::LengthPrefix { .. } => "--length-prefix",
-        AnswerEnd::None | AnswerEnd::Message => "--no-answer",
+        ResponseEnd::Until(_) => "--until",
+        ResponseEnd::Bytes(_) => "--read-bytes",
+        ResponseEnd::LengthPrefix { .. } => "--length-prefix",
+        ResponseEnd::None | ResponseEnd::Message => "--no-response",
     }
 }
 
@@ -55,7 +55,7 @@ impl Draft {
             self.request.method.as_ref().map(|_| "-X"),
             self.connection.version.map(Version::flag),
             self.connection.streams.map(|_| "--streams"),
-            self.answers.status.as_ref().map(|_| "--expect-status"),
+            self.responses.status.as_ref().map(|_| "--expect-status"),
             (!is_ws && !self.request.headers.is_empty()).then_some("-H"),
         ];
         if let Some(one) = given.into_iter().flatten().next() {
@@ -65,7 +65,7 @@ impl Draft {
             return Err(PlanError::Needs { flag, needed: Need::WebSocket });
         }
         let message = self.message(is_ws)?;
-        let answer = self.answer_end(is_ws, message.as_ref())?;
+        let response = self.response_end(is_ws, message.as_ref())?;
         // Nothing is sent, and nothing is waited for.
         if message.is_none() && !listens && !is_ws {
             return Err(PlanError::NothingToSend);
@@ -77,10 +77,12 @@ impl Draft {
             message => message,
         };
         let has_content =
-            answer != AnswerEnd::None && message.as_ref().is_none_or(|message| message.kind != MessageKind::Ping);
-        if let Some(one) = self.answers.of_content().filter(|_| !has_content) {
+            response != ResponseEnd::None && message.as_ref().is_none_or(|message| message.kind != MessageKind::Ping);
+        if let Some(one) = self.responses.of_content().filter(|_| !has_content) {
             return Err(match self.request.talk.end {
-                Some(AnswerEnd::None) => PlanError::Conflict { one, other: "--no-answer", remedy: Remedy::NoAnswer },
+                Some(ResponseEnd::None) => {
+                    PlanError::Conflict { one, other: "--no-response", remedy: Remedy::NoAnswer }
+                }
                 _ => PlanError::Needs { flag: one, needed: Need::Answered },
             });
         }
@@ -94,14 +96,14 @@ impl Draft {
             talk: Some(Talk {
                 awaits: false,
                 message,
-                answer,
+                response,
                 subprotocols: self.request.talk.subprotocols.clone(),
                 offers_deflate: self.request.talk.deflate,
             }),
             target: 0,
             follow: None,
             is_shown: false,
-            checks: self.answers.checks_with(Default::default(), false),
+            checks: self.responses.checks_with(Default::default(), false),
             timeout: self.request.timeout()?,
             connect_timeout: self.connection.connect_timeout()?,
             keep_alive: !self.connection.no_keepalive,
@@ -165,20 +167,20 @@ impl Draft {
         }
     }
 
-    fn answer_end(&self, is_ws: bool, message: Option<&Message>) -> Result<AnswerEnd, PlanError> {
+    fn response_end(&self, is_ws: bool, message: Option<&Message>) -> Result<ResponseEnd, PlanError> {
         match (&self.request.talk.end, is_ws) {
-            (None, true) => Ok(AnswerEnd::Message),
-            (Some(AnswerEnd::None), true) => Ok(AnswerEnd::None),
+            (None, true) => Ok(ResponseEnd::Message),
+            (Some(ResponseEnd::None), true) => Ok(ResponseEnd::None),
             (Some(end), true) => {
                 Err(PlanError::Conflict { one: flag_of(end), other: "ws://", remedy: Remedy::MessagesEnd })
             }
-            (Some(AnswerEnd::Bytes(count)), false) => {
-                check_count("--read-bytes", *count, 1, ANSWER_BYTES_MAX).map(AnswerEnd::Bytes)
+            (Some(ResponseEnd::Bytes(count)), false) => {
+                check_count("--read-bytes", *count, 1, RESPONSE_BYTES_MAX).map(ResponseEnd::Bytes)
             }
             (Some(end), false) => Ok(end.clone()),
             // A load without an end of answers would measure nothing but sending.
             (None, false) if message.is_some() => Err(PlanError::NoAnswerEnd),
-            (None, false) => Ok(AnswerEnd::None),
+            (None, false) => Ok(ResponseEnd::None),
         }
     }
 }

@@ -29,10 +29,10 @@ fn values_and_texts_make_the_same_plan() {
             timeout: Some(Duration::from_secs(3)),
             ..Request::default()
         },
-        answers: Answers {
+        responses: ResponseChecks {
             status: Some(StatusSet::one(204)),
             bodies: vec![TextCheck::parse("--expect-body", "ok").expect("a check")],
-            ..Answers::default()
+            ..ResponseChecks::default()
         },
         connection: Connection { version: Some(Version::Http2), streams: Some(4), ..Connection::default() },
         grace: Some(Duration::ZERO),

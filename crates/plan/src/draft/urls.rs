@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_lines_are_told_with_their_place() {
+    fn wrong_lines_are_reported_with_their_place() {
         let many = "http://a.test/\n".repeat(URLS_MAX + 1);
         for (text, expect) in [
             ("", "there is no URL in it"),

@@ -76,7 +76,7 @@ impl Flags {
             shuffle: self.shuffle || base.shuffle,
             rendezvous: self.rendezvous || base.rendezvous,
             preconnect: self.preconnect || base.preconnect,
-            no_answer: self.no_answer || base.no_answer,
+            no_response: self.no_response || base.no_response,
             ws_deflate: self.ws_deflate || base.ws_deflate,
             persists: self.persists || base.persists,
             http10: version.http10,

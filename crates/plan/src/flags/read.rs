@@ -6,16 +6,16 @@ use super::{Flags, HoldFlags};
 use crate::address::Scheme;
 use crate::curl::command_of_form;
 use crate::draft::{
-    ANSWER_BYTES_MAX, Answers, Body, CallWish, Commands, Connection, HoldDraft, Load, REQUESTS_MAX, Ramp, Request,
-    Security, Stages, TalkWish, flag_of,
+    Body, CallOptions, Commands, Connection, HoldDraft, Load, MessagingOptions, REQUESTS_MAX, RESPONSE_BYTES_MAX, Ramp,
+    Request, ResponseChecks, Security, Stages, flag_of,
 };
-use crate::places::{parse_places, parse_sources, parse_unix_socket};
+use crate::endpoints::{parse_places, parse_sources, parse_unix_socket};
+use crate::route_overrides::{ConnectTo, Resolve, RouteOverrides};
 use crate::text::{MILLI, is_time, parse_span};
-use crate::ways::{ConnectTo, Resolve, Ways};
 use crate::{
-    Address, AnswerEnd, Arrivals, Budget, DataIs, Draft, Header, HeaderCheck, INTERVAL_MIN, JsonCheck, Keeps,
-    MESSAGE_BYTES_MAX, MessageKind, Need, PlanError, Remedy, STREAMS_MAX, StatusSet, TextCheck, TlsVersion, USERS_MAX,
-    Version, Work, parse_count, parse_duration, parse_rate, parse_stages, parse_user_stages,
+    Address, Arrivals, Budget, CaptureOptions, DataIs, Draft, Header, HeaderCheck, INTERVAL_MIN, JsonCheck,
+    MESSAGE_BYTES_MAX, MessageKind, Need, PlanError, Remedy, ResponseEnd, STREAMS_MAX, StatusSet, TextCheck,
+    TlsVersion, USERS_MAX, Version, Work, parse_count, parse_duration, parse_rate, parse_stages, parse_user_stages,
 };
 
 /// Random starts are the same in each run, so that two runs can be compared.
@@ -53,12 +53,12 @@ fn values(flags: &Flags) -> Result<Draft, PlanError> {
     Ok(Draft {
         commands: commands(flags)?,
         request: request(flags, scheme)?,
-        answers: answers(flags, scheme)?,
+        responses: responses(flags, scheme)?,
         connection: connection(flags)?,
         load: load(flags)?,
         grace: time("--grace", &flags.grace)?,
         interval: span("--interval", &flags.interval, INTERVAL_MIN)?,
-        keeps: Keeps { persists: flags.persists, ..Keeps::default() },
+        keeps: CaptureOptions { persists: flags.persists, ..CaptureOptions::default() },
         consents: flags.consents.clone(),
         budget: read(&flags.budget, Budget::parse)?.unwrap_or_default(),
         url,
@@ -259,7 +259,7 @@ fn request(flags: &Flags, scheme: Scheme) -> Result<Request, PlanError> {
         timeout: span("-t", &flags.timeout, MILLI)?,
         pause: Duration::ZERO,
         talk: talk(flags)?,
-        call: CallWish {
+        call: CallOptions {
             protos: flags.protos.clone(),
             import_paths: flags.import_paths.clone(),
             protosets: flags.protosets.clone(),
@@ -296,25 +296,25 @@ fn body(flags: &Flags, scheme: Scheme) -> Result<Option<Body>, PlanError> {
     }
 }
 
-fn talk(flags: &Flags) -> Result<TalkWish, PlanError> {
+fn talk(flags: &Flags) -> Result<MessagingOptions, PlanError> {
     let kinds = [("text", MessageKind::Text), ("binary", MessageKind::Binary), ("ping", MessageKind::Ping)];
-    Ok(TalkWish {
+    Ok(MessagingOptions {
         kind: choice("--ws-type", &flags.ws_type, &kinds, "text, binary, ping")?,
-        end: answer_end(flags)?,
+        end: response_end(flags)?,
         subprotocols: flags.subprotocols.clone(),
         deflate: flags.ws_deflate,
     })
 }
 
-fn answer_end(flags: &Flags) -> Result<Option<AnswerEnd>, PlanError> {
+fn response_end(flags: &Flags) -> Result<Option<ResponseEnd>, PlanError> {
     let ends = [
         read(&flags.until, |text| match unescape(text) {
-            Some(bytes) if (1..=DELIMITER_BYTES_MAX).contains(&bytes.len()) => Ok(AnswerEnd::Until(bytes)),
+            Some(bytes) if (1..=DELIMITER_BYTES_MAX).contains(&bytes.len()) => Ok(ResponseEnd::Until(bytes)),
             _ => Err(PlanError::Until { value: text.to_owned(), most: DELIMITER_BYTES_MAX }),
         })?,
-        count("--read-bytes", &flags.read_bytes, 1, ANSWER_BYTES_MAX)?.map(AnswerEnd::Bytes),
+        count("--read-bytes", &flags.read_bytes, 1, RESPONSE_BYTES_MAX)?.map(ResponseEnd::Bytes),
         read(&flags.length_prefix, read_length_prefix)?,
-        flags.no_answer.then_some(AnswerEnd::None),
+        flags.no_response.then_some(ResponseEnd::None),
     ];
     let mut ends = ends.into_iter().flatten();
     match (ends.next(), ends.next()) {
@@ -326,9 +326,9 @@ fn answer_end(flags: &Flags) -> Result<Option<AnswerEnd>, PlanError> {
     }
 }
 
-fn answers(flags: &Flags, scheme: Scheme) -> Result<Answers, PlanError> {
+fn responses(flags: &Flags, scheme: Scheme) -> Result<ResponseChecks, PlanError> {
     let status = if scheme == Scheme::Grpc { StatusSet::parse_grpc } else { StatusSet::parse };
-    Ok(Answers {
+    Ok(ResponseChecks {
         status: read(&flags.expect_status, status)?,
         bodies: all(&flags.expect_body, |text| TextCheck::parse("--expect-body", text))?,
         headers: all(&flags.expect_headers, HeaderCheck::parse)?,
@@ -345,17 +345,17 @@ fn connection(flags: &Flags) -> Result<Connection, PlanError> {
         ("--http2", flags.http2, Version::Http2),
     ];
     at_most_one(&versions.map(|(flag, is_given, _)| (flag, is_given)), Remedy::OneVersion)?;
-    let asked = versions.into_iter().find(|(_, is_given, _)| *is_given).map(|(.., version)| version);
+    let requested = versions.into_iter().find(|(_, is_given, _)| *is_given).map(|(.., version)| version);
     Ok(Connection {
         connect_timeout: span("--connect-timeout", &flags.connect_timeout, MILLI)?,
         no_keepalive: flags.no_keepalive,
         no_retry: flags.no_retry,
-        version: asked,
+        version: requested,
         streams: count("--streams", &flags.streams, 1, STREAMS_MAX)?,
         security: security(flags)?,
         sources: read(&flags.source_ip, parse_sources)?,
         places: read(&flags.to, parse_places)?.unwrap_or_default(),
-        ways: Ways {
+        ways: RouteOverrides {
             resolve: all(&flags.resolve, Resolve::parse)?,
             connect_to: all(&flags.connect_to, ConnectTo::parse)?,
             unix: read(&flags.unix_socket, parse_unix_socket)?,
@@ -385,8 +385,9 @@ fn security(flags: &Flags) -> Result<Security, PlanError> {
 }
 
 fn work(flags: &HoldFlags) -> Result<Work, PlanError> {
-    let asked = [("--every", flags.every.is_some()), ("--once", flags.once), ("--receive-only", flags.receive_only)];
-    at_most_one(&asked, Remedy::OneWork)?;
+    let requested =
+        [("--every", flags.every.is_some()), ("--once", flags.once), ("--receive-only", flags.receive_only)];
+    at_most_one(&requested, Remedy::OneWork)?;
     let every = read(&flags.every, |text| {
         let part = |text: &str| parse_span("--every", text, MILLI);
         let Some((least, most)) = text.split_once('-') else { return part(text).map(Work::Every) };
@@ -403,7 +404,7 @@ fn list(text: &str) -> Vec<String> {
     text.split(',').map(str::trim).filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
-fn read_length_prefix(text: &str) -> Result<AnswerEnd, PlanError> {
+fn read_length_prefix(text: &str) -> Result<ResponseEnd, PlanError> {
     let (digits, is_little_endian) = text.strip_suffix("le").map_or((text, false), |digits| (digits, true));
     let width = match digits {
         "1" => 1,
@@ -415,7 +416,7 @@ fn read_length_prefix(text: &str) -> Result<AnswerEnd, PlanError> {
             return Err(PlanError::Choice { flag, value: text.to_owned(), choices });
         }
     };
-    Ok(AnswerEnd::LengthPrefix { width, is_little_endian })
+    Ok(ResponseEnd::LengthPrefix { width, is_little_endian })
 }
 
 /// Pairs of hexadecimal digits; spaces between them mean nothing.

@@ -98,8 +98,8 @@ fn headers_are_complete() {
     let usual = ["host: a:80", "te: trailers", "content-type: application/grpc", "grpc-encoding: gzip"];
     let more = ["grpc-accept-encoding: identity,gzip", "X-A: 1"];
     assert_eq!(lines(&flags), [&usual[..], &more[..]].concat());
-    let told = Flags { headers: Vec::new(), grpc_encoding: None, ..flags };
-    assert!(lines(&told).contains(&"grpc-timeout: 3S".to_owned()));
+    let reported = Flags { headers: Vec::new(), grpc_encoding: None, ..flags };
+    assert!(lines(&reported).contains(&"grpc-timeout: 3S".to_owned()));
 }
 
 #[test]
@@ -115,20 +115,21 @@ fn the_habit_of_go_stress_testing_needs_no_file() {
 }
 
 #[test]
-fn what_is_to_be_asked_is_known_beforehand() {
+fn what_is_to_be_requested_is_known_beforehand() {
     let flags = |url: &str| Flags { url: Some(url.to_owned()), ..Flags::default() };
-    let asked = flags("grpcs://a:1/x.Y/Z")
+    let requested = flags("grpcs://a:1/x.Y/Z")
         .draft()
         .expect("good values")
         .reflection()
         .expect("good flags")
         .expect("something to ask");
-    assert_eq!(asked.symbol.as_deref(), Some("x.Y"));
-    assert!(asked.target.tls.is_some());
+    assert_eq!(requested.symbol.as_deref(), Some("x.Y"));
+    assert!(requested.target.tls.is_some());
     for (given, seconds) in [(None, 30), (Some("10ms"), 5), (Some("60s"), 60)] {
         let timed = Flags { timeout: given.map(str::to_owned), ..flags("grpc://a:1/x.Y/Z") };
-        let asked = timed.draft().expect("good values").reflection().expect("good flags").expect("something to ask");
-        assert_eq!(asked.timeout.as_secs(), seconds, "{given:?}");
+        let requested =
+            timed.draft().expect("good values").reflection().expect("good flags").expect("something to ask");
+        assert_eq!(requested.timeout.as_secs(), seconds, "{given:?}");
     }
     assert_eq!(flags("http://a/").draft().expect("good values").reflection(), Ok(None));
     for bad in ["grpc://a/x", "grpc://a/x/", "grpc://a//x", "grpc://a/x/y/z", "grpc://a/x/y?z", "grpc://a/?x"] {
@@ -199,7 +200,7 @@ fn a_file_is_found_by_any_of_its_paths() {
     }
     // Another file of the same name that imports find first.
     write("deep/er/one.proto", &service("Third"));
-    let told = read("ROOT/one.proto", &[text(&folder), text(&root)]);
-    assert!(matches!(&told, Err(PlanError::Proto { reason }) if reason.contains("is hidden by")), "{told:?}");
+    let reported = read("ROOT/one.proto", &[text(&folder), text(&root)]);
+    assert!(matches!(&reported, Err(PlanError::Proto { reason }) if reason.contains("is hidden by")), "{reported:?}");
     std::fs::remove_dir_all(&root).expect("it was there");
 }

@@ -4,10 +4,10 @@ use super::*;
 
 const NOW: u64 = 1_700_000_000;
 
-fn place(url: &str) -> Place<'_> {
+fn place(url: &str) -> Endpoint<'_> {
     let (scheme, rest) = url.split_once("://").expect("a scheme");
     let (host, path) = rest.find('/').map_or((rest, "/"), |place| rest.split_at(place));
-    Place { host, path, is_tls: scheme == "https" }
+    Endpoint { host, path, is_tls: scheme == "https" }
 }
 
 fn sent(jar: &Jar, url: &str) -> String {
@@ -142,7 +142,7 @@ proptest! {
     #[test]
     fn anything_may_be_said(fields in prop::collection::vec(any_field(), 0..8), path in "/[ab/]{0,4}") {
         let mut jar = Jar::default();
-        let from = Place { host: "x.h.test", path: &path, is_tls: false };
+        let from = Endpoint { host: "x.h.test", path: &path, is_tls: false };
         for field in &fields {
             jar.hear(field.as_bytes(), from, NOW);
             prop_assert!(!jar.clone().hear(field.as_bytes(), from, NOW));

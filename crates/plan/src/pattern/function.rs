@@ -40,7 +40,7 @@ pub enum Argument {
     /// A text in quotes.
     Text(String),
     /// A whole number.
-    Whole(i64),
+    Integer(i64),
     /// Any other number.
     Number(f64),
     /// What fills a slot, too; never an expression.
@@ -169,7 +169,9 @@ impl Function {
         }
         let is_fitting = (least..=most).contains(&arguments.len())
             && match self {
-                Self::Random => arguments.iter().all(|each| matches!(each, Argument::Whole(_) | Argument::Filling(_))),
+                Self::Random => {
+                    arguments.iter().all(|each| matches!(each, Argument::Integer(_) | Argument::Filling(_)))
+                }
                 Self::Now => {
                     arguments.iter().all(|each| matches!(each, Argument::Text(text) if TIMES.contains(&&text[..])))
                 }
@@ -178,7 +180,7 @@ impl Function {
             };
         match (is_fitting, arguments) {
             (false, _) => Err(PatternFault::Arguments(self)),
-            (true, [Argument::Whole(least), Argument::Whole(most)]) if self == Self::Random && least > most => {
+            (true, [Argument::Integer(least), Argument::Integer(most)]) if self == Self::Random && least > most => {
                 Err(PatternFault::Range)
             }
             (true, _) => Ok(()),
@@ -282,7 +284,7 @@ fn argument(text: &str) -> Result<Option<Argument>, PatternFault> {
     if digits.starts_with(|each: char| each.is_ascii_digit()) {
         if let Ok(whole) = text.parse() {
             // A number that begins with 0 means something else in JavaScript.
-            return Ok((digits == "0" || !digits.starts_with('0')).then_some(Argument::Whole(whole)));
+            return Ok((digits == "0" || !digits.starts_with('0')).then_some(Argument::Integer(whole)));
         }
         let number = text.parse::<f64>().ok().filter(|number| number.is_finite() && !digits.starts_with("00"));
         return Ok(number.map(Argument::Number));

@@ -39,7 +39,7 @@ fn texts_are_cut_at_their_slots() {
 }
 
 #[test]
-fn what_needs_no_interpreter_is_told_from_expressions() {
+fn what_needs_no_interpreter_is_reported_from_expressions() {
     let name = |name: &str| Filling::Name(name.to_owned());
     let call = |function, arguments: &[Argument]| Filling::Call(function, arguments.to_vec());
     let quoted = |text: &str| Argument::Text(text.to_owned());
@@ -51,11 +51,11 @@ fn what_needs_no_interpreter_is_told_from_expressions() {
         ("${env.HOME}", Filling::Environment("HOME".to_owned())),
         ("${env}", name("env")),
         ("${uuid()}", call(Function::Uuid, &[])),
-        ("${ random( -5 , 20 ) }", call(Function::Random, &[Argument::Whole(-5), Argument::Whole(20)])),
+        ("${ random( -5 , 20 ) }", call(Function::Random, &[Argument::Integer(-5), Argument::Integer(20)])),
         ("${now('iso')}", call(Function::Now, &[quoted("iso")])),
         ("${counter(\"orders\")}", call(Function::Counter, &[quoted("orders")])),
         ("${pick('a}', \"b,\", 3, 0.5)}", {
-            call(Function::Pick, &[quoted("a}"), quoted("b,"), Argument::Whole(3), Argument::Number(0.5)])
+            call(Function::Pick, &[quoted("a}"), quoted("b,"), Argument::Integer(3), Argument::Number(0.5)])
         }),
         ("${hmac(env.KEY, base64(token))}", {
             let inner = call(Function::Base64, &[Argument::Filling(name("token"))]);
@@ -144,7 +144,7 @@ fn a_slot_knows_what_to_escape() {
 }
 
 #[test]
-fn braces_of_other_programs_are_told() {
+fn braces_of_other_programs_are_reported() {
     let error = Pattern::parse("/items/{{id}}", Ground::Url).expect_err("braces");
     assert_eq!((error.fault, error.at), (PatternFault::Braces, 7..13));
     for written in ["/a/${ {a: {b: 1}}.a.b }", "/a{b}", "/a/{{", "/a/$${x}"] {

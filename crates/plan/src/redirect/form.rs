@@ -74,7 +74,7 @@ pub struct At {
 
 impl At {
     /// Method and URL, for messages.
-    pub fn told(&self) -> String {
+    pub fn reported(&self) -> String {
         format!("{} {}", self.method, self.url.shown())
     }
 }
@@ -133,13 +133,13 @@ impl Form {
         let body = if has_body { self.body.clone() } else { Vec::new() };
         let is_chunked = has_body && self.fields.iter().any(|field| matches!(field, Field::Chunked(_)));
         let mut headers = Vec::with_capacity(self.fields.len());
-        let mut host_asked = None;
+        let mut host_requested = None;
         let mut say = |name: &str, value: &[u8]| headers.push((name.to_owned(), value.to_vec()));
         for field in &self.fields {
             match field {
-                Field::HostAsked(name, asked) if is_host_named => {
-                    host_asked = asked.as_ref();
-                    if let Some(host) = asked {
+                Field::HostAsked(name, requested) if is_host_named => {
+                    host_requested = requested.as_ref();
+                    if let Some(host) = requested {
                         say(name, host);
                     }
                 }
@@ -163,7 +163,7 @@ impl Form {
                     }
                 }
                 Field::Cookie(written) => {
-                    let host = host_asked.and_then(|host| std::str::from_utf8(host).ok()).map(without_port);
+                    let host = host_requested.and_then(|host| std::str::from_utf8(host).ok()).map(without_port);
                     let host = host.unwrap_or_else(|| at.url.host());
                     let mut cookies = cookies::pick(&self.cookies, host, at.url.path(), at.url.is_tls());
                     cookies.extend(written.clone());
@@ -181,8 +181,8 @@ impl Form {
                         say(name, value);
                     }
                 }
-                Field::Length(name, is_asked) => {
-                    if (has_body || *is_asked) && !is_chunked {
+                Field::Length(name, is_requested) => {
+                    if (has_body || *is_requested) && !is_chunked {
                         say(name, body.len().to_string().as_bytes());
                     }
                 }

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::*;
-use crate::Making;
+use crate::DynamicParts;
 use crate::pattern::Ground;
 
 /// Variables and columns by name; what is drawn is a sequence.
@@ -256,6 +256,6 @@ fn what_a_text_is_filled_from_is_known() {
     let of_header = filled("${1 + 1}").map(|value| (0, value)).into_iter().collect();
     let (path, body) = (filled("${users.name}"), filled("${12 + 1}"));
     let messages = filled("${123 + 1}").into_iter().collect();
-    let making = Making { path, headers: of_header, body, messages, ..Making::default() };
+    let making = DynamicParts { path, headers: of_header, body, messages, ..DynamicParts::default() };
     assert_eq!((making.uses().columns.len(), making.uses().expressions), (1, vec![5, 6, 7]));
 }

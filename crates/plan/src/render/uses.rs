@@ -1,7 +1,7 @@
 //! What must be there before a pattern can be filled.
 
-use super::{Part, Rendering, Term};
-use crate::Making;
+use super::{Rendering, Term, TextPart};
+use crate::DynamicParts;
 
 /// What something is filled from beside variables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,7 +26,7 @@ impl Uses {
         let mut uses = Self::default();
         for rendering in renderings {
             for part in &rendering.parts {
-                if let Part::Slot(_, term) = part {
+                if let TextPart::Slot(_, term) = part {
                     uses.add(term);
                 }
             }
@@ -46,7 +46,7 @@ impl Rendering {
     }
 }
 
-impl Making {
+impl DynamicParts {
     /// What a request is made of, and what stands in for values that its answers lack.
     pub fn uses(&self) -> Uses {
         Uses::of(self.renderings())

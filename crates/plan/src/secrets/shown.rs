@@ -41,7 +41,7 @@ impl Plan {
             load: scenario.load.clone(),
             begin: scenario.begin,
             every: scenario.every,
-            iterations_each: scenario.iterations_each,
+            iterations_per_user: scenario.iterations_per_user,
             shared_connections: scenario.shared_connections,
             steps: scenario.steps.iter().map(step).collect(),
             program: scenario.program.clone(),
@@ -50,12 +50,12 @@ impl Plan {
     }
 
     fn clone_without_scenarios(&self) -> Self {
-        let Self { scenarios: _, grace, warmup, meetings, keeps, interval, budget, seed } = self;
+        let Self { scenarios: _, grace, warmup, barriers, keeps, interval, budget, seed } = self;
         Self {
             scenarios: Vec::new(),
             grace: *grace,
             warmup: *warmup,
-            meetings: meetings.clone(),
+            barriers: barriers.clone(),
             keeps: *keeps,
             interval: *interval,
             budget: *budget,

@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use super::options::{read, switch, value};
-use super::{Connection, Draft, Header, Keeps, Load, Opt, Security, Settings, Style, Tool, ToolFault, ToolRun};
-use crate::places::parse_sources;
+use super::{
+    CaptureOptions, Connection, Draft, Header, Load, Opt, Security, Settings, Style, Tool, ToolFault, ToolRun,
+};
+use crate::endpoints::parse_sources;
 use crate::{Address, REQUEST_BODY_BYTES_MAX, Version};
 
 /// What ab was asked for.
@@ -154,7 +156,7 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
             ..Load::default()
         },
         request: super::request_of(&method, headers, body.clone(), timeout),
-        answers: super::any_answer(),
+        responses: super::any_response(),
         connection: Connection {
             connect_timeout: Some(timeout),
             no_keepalive: !keep_alive,
@@ -168,7 +170,7 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
         },
         grace: Some(if time_limit_s.is_some() { Duration::ZERO } else { timeout }),
         interval: Some(super::INTERVAL),
-        keeps: Keeps { bodies: true, rows: given.has("-g"), ..Keeps::default() },
+        keeps: CaptureOptions { bodies: true, rows: given.has("-g"), ..CaptureOptions::default() },
         ..Draft::default()
     };
     let request = request_of(&draft)?;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::options::{read, switch, value};
-use super::{Body, Draft, Header, Keeps, Load, Opt, Request, Settings, Style, Tool, ToolFault, ToolRun};
+use super::{Body, CaptureOptions, Draft, Header, Load, Opt, Request, Settings, Style, Tool, ToolFault, ToolRun};
 use crate::draft::Commands;
 use crate::{Address, JsonCheck, PlanError, StatusSet, Version};
 
@@ -148,21 +148,21 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
         },
         request: Request { timeout: Some(timeout), ..Request::default() },
         grace: Some(timeout),
-        keeps: Keeps { persists: true, ..Keeps::default() },
+        keeps: CaptureOptions { persists: true, ..CaptureOptions::default() },
         ..Draft::default()
     };
     let said = || headers.iter().map(|(name, value)| Header::parse(&format!("{}: {value}", name.trim())));
     match form {
         "http" => {
             let status = if judges == Verify::Json { 200 } else { status_of(code)? };
-            draft.answers.status = Some(StatusSet::one(status));
-            draft.answers.location = follows;
-            draft.answers.max_redirs = follows.then_some(10);
+            draft.responses.status = Some(StatusSet::one(status));
+            draft.responses.location = follows;
+            draft.responses.max_redirs = follows.then_some(10);
             draft.connection.no_keepalive = !keep_alive;
             draft.connection.security.insecure = !http2 && (follows || scheme == "https");
             draft.connection.version = (!http2).then_some(Version::Http11);
             if judges == Verify::Json {
-                draft.answers.json = vec![JsonCheck::parse(&format!("$.code == {code}"))?];
+                draft.responses.json = vec![JsonCheck::parse(&format!("$.code == {code}"))?];
             }
             if let Some(file) = file {
                 // The one of its requests that it sends.
@@ -185,7 +185,7 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
             draft.request.body = Some(Body::Numbered);
             draft.request.headers = said().collect::<Result<_, _>>()?;
             draft.request.pause = Duration::from_secs(1);
-            draft.answers.json = vec![JsonCheck::parse("$.response.code == 200")?];
+            draft.responses.json = vec![JsonCheck::parse("$.response.code == 200")?];
         }
         _ => draft.request.body = Some(data_of(data)),
     }

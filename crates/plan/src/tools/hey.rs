@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::options::{read, switch, value};
 use super::{
-    Answers, Connection, Draft, Given, Header, Keeps, Load, NO_TIMEOUT, Opt, Settings, Style, Tool, ToolFault, ToolRun,
-    set,
+    CaptureOptions, Connection, Draft, Given, Header, Load, NO_TIMEOUT, Opt, ResponseChecks, Settings, Style, Tool,
+    ToolFault, ToolRun, set,
 };
 use crate::text::rate_of;
 use crate::{Address, REQUEST_BODY_BYTES_MAX, Version};
@@ -106,10 +106,10 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
             ..Load::default()
         },
         request: super::request_of(&method, headers, body, timeout),
-        answers: Answers {
+        responses: ResponseChecks {
             location: !disables_redirects,
             max_redirs: (!disables_redirects).then_some(10),
-            ..super::any_answer()
+            ..super::any_response()
         },
         connection: Connection {
             no_keepalive: given.is_on("-disable-keepalive")?,
@@ -119,7 +119,7 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
         },
         grace: Some(timeout),
         interval: Some(super::INTERVAL),
-        keeps: Keeps { rows: output == "csv", persists: true, bodies: true, ..Keeps::default() },
+        keeps: CaptureOptions { rows: output == "csv", persists: true, bodies: true, ..CaptureOptions::default() },
         ..Draft::default()
     };
     let mut word = method.to_ascii_lowercase();

@@ -5,14 +5,14 @@ use std::time::Duration;
 use super::hey::whole_millis;
 use super::options::{read, switch, value};
 use super::{
-    Answers, Connection, Draft, Given, Header, Keeps, Load, NO_TIMEOUT, Opt, Security, Settings, Style, Tool,
-    ToolFault, ToolRun, set,
+    CaptureOptions, Connection, Draft, Given, Header, Load, NO_TIMEOUT, Opt, ResponseChecks, Security, Settings, Style,
+    Tool, ToolFault, ToolRun, set,
 };
 use crate::curl::command_of_form;
 use crate::draft::Commands;
-use crate::places::parse_unix_socket;
+use crate::endpoints::parse_unix_socket;
 use crate::text::rate_of;
-use crate::{Address, ConnectTo, REQUEST_BODY_BYTES_MAX, Version, Ways};
+use crate::{Address, ConnectTo, REQUEST_BODY_BYTES_MAX, RouteOverrides, Version};
 
 /// How oha prints its report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -239,10 +239,10 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
             ..Load::default()
         },
         request: super::request_of(method.unwrap_or_default(), headers, body, timeout),
-        answers: Answers {
+        responses: ResponseChecks {
             location: redirects > 0,
             max_redirs: (redirects > 0).then(|| u32::try_from(redirects).unwrap_or(u32::MAX)),
-            ..super::any_answer()
+            ..super::any_response()
         },
         connection: Connection {
             connect_timeout: Some(whole_millis(connect)),
@@ -255,16 +255,16 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
                 key: given.last("--key").map(str::to_owned),
                 ..super::trusting(given.has("--insecure"))
             },
-            ways: Ways {
+            ways: RouteOverrides {
                 connect_to: given.all("--connect-to").map(ConnectTo::parse).collect::<Result<_, _>>()?,
                 unix: given.last("--unix-socket").map(parse_unix_socket).transpose()?,
-                ..Ways::default()
+                ..RouteOverrides::default()
             },
             ..Connection::default()
         },
         grace: Some(if waits { timeout } else { Duration::ZERO }),
         interval: Some(super::INTERVAL),
-        keeps: Keeps { rows: format == OhaFormat::Csv, persists: true, ..Keeps::default() },
+        keeps: CaptureOptions { rows: format == OhaFormat::Csv, persists: true, ..CaptureOptions::default() },
         ..Draft::default()
     };
     if is_form {

@@ -81,7 +81,7 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
     let draft = Draft {
         load: Load { connections: Some(clients), duration: Some(Duration::from_secs(duration_s)), ..Load::default() },
         request: super::request_of(method, headers, None, super::NO_TIMEOUT),
-        answers: super::any_answer(),
+        responses: super::any_response(),
         connection: Connection {
             no_keepalive: true,
             version: Some(if is_11 { Version::Http11 } else { Version::Http10 }),

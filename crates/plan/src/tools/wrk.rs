@@ -109,7 +109,7 @@ pub(super) fn parse(tool: Tool, words: &[String]) -> Result<ToolRun, ToolFault> 
             ..Load::default()
         },
         request: Request { method: None, ..super::request_of("", headers, None, timeout) },
-        answers: super::any_answer(),
+        responses: super::any_response(),
         connection: Connection {
             version: Some(Version::Http11),
             security: super::trusting(url.starts_with("https")),

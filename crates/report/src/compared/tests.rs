@@ -1,18 +1,18 @@
 use super::*;
 
 /// A report with a rate, a p99 in milliseconds that wobbles by so much, a plan, and marks of stalls.
-fn report(rate: f64, p99_ms: f64, wobble_ms: f64, plan: &str, spoiled: &[&str]) -> Value {
+fn report(rate: f64, p99_ms: f64, wobble_ms: f64, plan: &str, unreliable: &[&str]) -> Value {
     let times = |at: usize| {
         let p99 = (p99_ms + wobble_ms * (((at * 37) % 11) as f64 / 11.0 - 0.5)) * 1e6;
         json!({"mean_ns": p99 / 2.0, "p50_ns": p99 / 2.0, "p90_ns": p99, "p99_ns": p99})
     };
     let row = |at: usize| json!({"from_s": at, "to_s": at + 1, "succeeded": 100, "failed": 0, "requests_per_s": rate, "response_time": times(at)});
     let mut all = times(0);
-    (all["p99_ns"], all["spoiled"]) = ((p99_ms * 1e6).into(), json!(spoiled));
+    (all["p99_ns"], all["spoiled"]) = ((p99_ms * 1e6).into(), json!(unreliable));
     json!({
         "about": {"plan": plan, "plan_zh": format!("中 {plan}")}, "target": {"url": "http://a/"},
         "requests_per_s": rate, "requests": {"succeeded": 2100, "failed": 0},
-        "times": {"succeeded": {"response_time": all}}, "verdict": {"is_spoiled": false},
+        "times": {"succeeded": {"response_time": all}}, "verdict": {"is_unreliable": false},
         "intervals": (0..21).map(row).collect::<Vec<_>>(),
     })
 }
@@ -50,11 +50,11 @@ fn sides_stand_above_and_noise_says_what_it_hides() {
 #[test]
 fn what_may_not_be_says_when_it_struck() {
     let fail_if = FailIf::parse("p99 > +10%").expect("one");
-    let line = |spoiled: [&[&str]; 2], p99: f64, language| {
-        let sides = [report(100.0, 20.0, 0.1, "", spoiled[0]), report(100.0, p99, 0.1, "", spoiled[1])];
+    let line = |unreliable: [&[&str]; 2], p99: f64, language| {
+        let sides = [report(100.0, 20.0, 0.1, "", unreliable[0]), report(100.0, p99, 0.1, "", unreliable[1])];
         ruling_line(&fail_if, &history::compare(&[&sides[0]], &[&sides[1]]), language)
     };
-    let en = |spoiled, p99| line(spoiled, p99, Language::En);
+    let en = |unreliable, p99| line(unreliable, p99, Language::En);
     assert_eq!(en([&[], &[]], 20.0), None);
     assert_eq!(en([&[], &["p99"]], 20.0), None, "a stall in B makes nothing better");
     let struck = en([&[], &[]], 24.0).expect("it struck");
@@ -63,6 +63,6 @@ fn what_may_not_be_says_when_it_struck() {
     assert!(stalled.ends_with("; onrush itself stalled in B, which may have caused it"), "{stalled}");
     let open = en([&["p99"], &[]], 20.0).expect("it is not known");
     assert!(open.contains("is not judged: onrush stalled in A"), "{open}");
-    assert!(line([&["p99"], &[]], 20.0, Language::Zh).expect("a line").contains("请重新运行 A"));
-    assert!(line([&[], &[]], 24.0, Language::Zh).expect("a line").contains("已触发：20.0ms -> 24.0ms（+20.0%）"));
+    assert!(line([&["p99"], &[]], 20.0, Language::Zh).expect("a line").contains("请重新压测 A"));
+    assert!(line([&[], &[]], 24.0, Language::Zh).expect("a line").contains("：20.0ms → 24.0ms（+20.0%）"));
 }

@@ -4,6 +4,7 @@ use driver::Kind;
 use unicode_width::UnicodeWidthStr;
 
 use super::Checkup;
+use crate::Language;
 use crate::format::{Align, bytes, count, pad};
 use crate::screen::Screen;
 use crate::wrap::wrap;
@@ -55,13 +56,12 @@ pub(super) fn line(page: &mut String, indent: usize, text: &str, screen: &Screen
 }
 
 impl Checkup<'_> {
-    pub(super) fn rows(&self) -> Vec<Row> {
+    pub(super) fn rows(&self, language: Language) -> Vec<Row> {
         let all = self.settings;
         let known = |number: Option<u64>| {
-            number.map_or(
-                "-".to_owned(),
-                |number| if number == u64::MAX { "unlimited".to_owned() } else { count(number) },
-            )
+            number.map_or("-".to_owned(), |number| {
+                if number == u64::MAX { language.pick("unlimited", "不限").to_owned() } else { count(number) }
+            })
         };
         let three = |numbers: Option<[u64; 3]>| {
             numbers.map_or("-".to_owned(), |numbers| numbers.map(|number| number.to_string()).join(" "))
@@ -95,7 +95,7 @@ impl Checkup<'_> {
                 "ip_local_port_range",
                 ports,
                 "ports per pair of source address and target port, not per machine",
-                "每一对（源地址，目标端口）的端口数，不是整机的",
+                "每个（源地址，目标地址，目标端口）组合的端口数，不是整机的",
             ),
             (
                 "somaxconn",
@@ -157,7 +157,7 @@ impl Checkup<'_> {
                 "tcp_max_tw_buckets",
                 known(all.tw_buckets_max),
                 "beyond it, TIME_WAIT is skipped; not a queue",
-                "超过后跳过 TIME_WAIT；不是队列",
+                "超过后跳过 TIME_WAIT，不会阻塞；不是队列",
             ),
             (
                 "tcp_tw_reuse",
@@ -167,7 +167,8 @@ impl Checkup<'_> {
             ),
             (
                 "tcp_tw_recycle",
-                if all.has_tw_recycle { "there" } else { "gone" }.to_owned(),
+                if all.has_tw_recycle { language.pick("there", "存在") } else { language.pick("gone", "已移除") }
+                    .to_owned(),
                 "gone since Linux 4.12; it broke clients behind NAT",
                 "Linux 4.12 起已移除；它会破坏 NAT 后的客户端",
             ),
@@ -194,7 +195,7 @@ impl Checkup<'_> {
             Some(0) | None => self.driver.kind.name().to_owned(),
             Some(number) => format!("{} (io_uring_disabled={number})", self.driver.kind.name()),
         };
-        rows.push(("io_uring", io_uring, "how sockets are driven: uring or poll", "套接字驱动：uring 或 poll"));
+        rows.push(("io_uring", io_uring, "how sockets are driven: uring or poll", "网络 I/O 后端：uring 或 poll"));
         rows
     }
 }

@@ -102,14 +102,14 @@ fn one(
             let _ = writeln!(
                 text,
                 "* {}",
-                language.pick(format!("took {name} = {value}"), format!("取得 {name} = {value}"))
+                language.pick(format!("took {name} = {value}"), format!("提取 {name} = {value}"))
             );
         }
         PartKind::Raw => {
             let length = count(part.bytes.len() as u64);
             let title = language.pick(
                 format!("[{length} bytes, not understood or incomplete]"),
-                format!("[{length} 字节无法理解，或不完整]"),
+                format!("[{length} 字节无法解析，或不完整]"),
             );
             let _ = writeln!(text, "{sign} {title}");
             let _ = writeln!(text, "{}", content(&part.bytes, showing));

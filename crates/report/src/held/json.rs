@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::planned::plan_in_words;
 use super::verdict::verdicts;
-use crate::json::distribution::with_given_up;
+use crate::json::distribution::with_incomplete;
 use crate::json::export_value;
 use crate::json::intervals::Intervals;
 use crate::workers;
@@ -103,7 +103,7 @@ impl HoldJson {
                 "lost": counts.lost,
                 "lost_by": reasons(&counts.lost_by),
                 "closed": counts.closed(),
-                "closed_without_answer": counts.closed_unheard(),
+                "closed_without_answer": counts.close_timed_out(),
                 "abandoned": counts.abandoned(),
                 "most_open": held.most_open,
                 "open_when_opened": held.open_when_opened,
@@ -111,8 +111,8 @@ impl HoldJson {
                 "tls_resumed": counts.tls_resumed(),
             },
             "messages": messages(counts),
-            "messages_asked_per_s": held.asked_and_achieved.map(|(asked, _)| asked),
-            "messages_achieved_per_s": held.asked_and_achieved.map(|(_, achieved)| achieved),
+            "messages_requested_per_s": held.requested_and_achieved.map(|(requested, _)| requested),
+            "messages_achieved_per_s": held.requested_and_achieved.map(|(_, achieved)| achieved),
             "bytes_sent": counts.bytes_sent(),
             "bytes_received": counts.bytes_received(),
             "times": {
@@ -133,9 +133,9 @@ impl HoldJson {
                 "loops": held.loops.iter().map(loop_of).collect::<Vec<_>>(),
                 "late_thread": held.late_thread.map(|late| late.thread),
             },
-            "workers": workers::held_value(held.muster.as_ref()),
+            "workers": workers::held_value(held.workers_summary.as_ref()),
             "is_kept": held.is_kept,
-            "is_spoiled": held.is_spoiled,
+            "is_unreliable": held.is_unreliable,
             "verdicts": verdicts(held, Language::En),
             "verdicts_zh": verdicts(held, Language::Zh),
             "exports": self.exports.iter().map(export_value).collect::<Vec<_>>(),
@@ -187,6 +187,6 @@ fn times(times: &Times) -> Value {
         let name = quantile.name().replace('.', "_");
         value[format!("{name}_ns")] = known.map(|known| known.ns).into();
     }
-    value["with_given_up"] = with_given_up(times);
+    value["with_incomplete"] = with_incomplete(times);
     value
 }

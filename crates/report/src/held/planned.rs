@@ -24,7 +24,7 @@ pub(crate) fn plan_in_words(plan: &Hold, language: Language) -> String {
             let (least, most) = (span(least), span(most));
             language.pick(
                 format!("messages on each connection with pauses of {least} to {most}"),
-                format!("每个连接每次停顿 {least} 到 {most} 后发送一条消息"),
+                format!("每个连接每次等待 {least} 到 {most} 后发送一条消息"),
             )
         }
     };

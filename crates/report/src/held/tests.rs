@@ -45,12 +45,12 @@ pub(crate) fn good() -> HoldResult {
         places: (1, 1),
         threads: 2,
         cpu: host::CpuTime::default(),
-        driver: driver::Chosen { kind: driver::Kind::Poll, was_asked: true, refusal: None },
+        driver: driver::DriverSelection { kind: driver::Kind::Poll, was_requested: true, refusal: None },
         refused: None,
         lacked_certificate: false,
         was_stopped: false,
         lags: vec![lag(200, 0, 0), lag(200, 0, 0)],
-        muster: None,
+        workers_summary: None,
     }
 }
 
@@ -62,22 +62,22 @@ fn messages_that_were_due_are_one_number() {
         let counts = &mut result.total.counts;
         (counts[HeldCounter::Due], counts[HeldCounter::Sent], counts[HeldCounter::Answered]) = (due, due, due);
         counts[HeldCounter::Missed] = missed;
-        let (verdicts, pages, _) = told(&result);
+        let (verdicts, pages, _) = reported(&result);
         for ((verdict, page), words) in
             verdicts.iter().zip(&pages).zip([[" due, ", "of ", " due"], ["应发 ", "应发 ", " 条"]])
         {
             let row =
                 page.lines().find(|line| line.starts_with("Messages ") || line.starts_with("消息 ")).expect("a row");
             let is_first = words[0] == " due, ";
-            let told = if is_first { format!("{shown} due, ") } else { format!("应发 {shown}，") };
-            assert!(row.contains(&told), "{row}");
+            let reported = if is_first { format!("{shown} due, ") } else { format!("应发 {shown}，") };
+            assert!(row.contains(&reported), "{row}");
             assert!(missed == 0 || verdict.contains(&format!("{}{shown}{}", words[1], words[2])), "{verdict}");
         }
     }
 }
 
 /// The verdicts in English and in Chinese, the page and the JSON.
-fn told(result: &HoldResult) -> ([String; 2], [String; 2], Value) {
+fn reported(result: &HoldResult) -> ([String; 2], [String; 2], Value) {
     let plan = plan();
     let address = "127.0.0.1:8080".parse().expect("an address");
     let (plan, result) = (Arc::new(plan), result.clone());
@@ -90,27 +90,27 @@ fn told(result: &HoldResult) -> ([String; 2], [String; 2], Value) {
 
 #[test]
 fn what_went_well_is_kept() {
-    let ([en, zh], pages, json) = told(&good());
+    let ([en, zh], pages, json) = reported(&good());
     assert_eq!(en, "kept: all 100 connections were open, none was lost, and every message was answered");
-    assert_eq!(zh, "达到：100 个连接全部建立，无一断开，消息全部得到应答");
-    assert_eq!((&json["is_kept"], &json["is_spoiled"]), (&true.into(), &false.into()));
+    assert_eq!(zh, "达标：100 个连接全部建立，无一断开，消息全部得到响应");
+    assert_eq!((&json["is_kept"], &json["is_unreliable"]), (&true.into(), &false.into()));
     assert_eq!(json["generator"]["late_thread"], Value::Null);
-    assert!(!pages[0].contains("SPOILED") && !pages[1].contains("结果不可信"));
+    assert!(!pages[0].contains("UNRELIABLE") && !pages[1].contains("结果不可靠"));
 }
 
 #[test]
 fn what_was_stopped_is_not_kept() {
     let mut stopped = good();
     stopped.was_stopped = true;
-    let ([en, zh], _, json) = told(&stopped);
+    let ([en, zh], _, json) = reported(&stopped);
     assert_eq!(
         en,
         "stopped before the end of the plan; until then all 100 connections were open, none was lost, and every message was answered"
     );
-    assert_eq!(zh, "压测提前停止；在此之前，100 个连接全部建立，无一断开，消息全部得到应答");
+    assert_eq!(zh, "压测提前停止；在此之前，100 个连接全部建立，无一断开，消息全部得到响应");
     assert_eq!(json["is_kept"], false);
     stopped.most_open = 57;
-    let ([en, _], ..) = told(&stopped);
+    let ([en, _], ..) = reported(&stopped);
     assert_eq!(
         en,
         "stopped before the end of the plan; until then not all connections were open at one time: 57 of 100"
@@ -126,23 +126,23 @@ fn messages_that_were_not_sent_or_answered_are_counted() {
                 (counts[HeldCounter::Sent], counts[HeldCounter::Answered], counts[HeldCounter::Unsent]) = (997, 997, 3)
             },
             "not every message was answered correctly: of 1,000 due, 3 never sent",
-            "并非每条消息都得到正确应答：应发 1,000 条，其中 3 条未能发出",
+            "并非每条消息都得到正确响应：应发 1,000 条，其中 3 条未能发出",
         ),
         (
             |counts| (counts[HeldCounter::Answered], counts[HeldCounter::Unanswered]) = (998, 2),
             "not every message was answered correctly: of 1,000 due, 2 not answered",
-            "并非每条消息都得到正确应答：应发 1,000 条，其中 2 条未得到应答",
+            "并非每条消息都得到正确响应：应发 1,000 条，其中 2 条未得到响应",
         ),
         // Nobody knows what became of it.
         (
             |counts| counts[HeldCounter::Answered] = 999,
             "not every message was answered correctly: of 1,000 due, 1 not answered",
-            "并非每条消息都得到正确应答：应发 1,000 条，其中 1 条未得到应答",
+            "并非每条消息都得到正确响应：应发 1,000 条，其中 1 条未得到响应",
         ),
         (
             |counts| counts[HeldCounter::Refused] = 4,
             "not every message was answered correctly: of 1,000 due, 4 refused by the check",
-            "并非每条消息都得到正确应答：应发 1,000 条，其中 4 条未通过检查",
+            "并非每条消息都得到正确响应：应发 1,000 条，其中 4 条断言失败",
         ),
         (
             |counts| {
@@ -154,13 +154,13 @@ fn messages_that_were_not_sent_or_answered_are_counted() {
                 ) = (999, 999, 1, 5)
             },
             "not every message was answered correctly: of 1,005 due, 1 never sent, 5 due on lost connections",
-            "并非每条消息都得到正确应答：应发 1,005 条，其中 1 条未能发出，5 条因连接断开未发",
+            "并非每条消息都得到正确响应：应发 1,005 条，其中 1 条未能发出，5 条因连接断开未发",
         ),
     ];
     for (change, en, zh) in cases {
         let mut result = good();
         change(&mut result.total.counts);
-        let (verdicts, pages, json) = told(&result);
+        let (verdicts, pages, json) = reported(&result);
         assert_eq!(verdicts, [en, zh]);
         assert!(pages[0].contains(en) && pages[1].contains(zh), "{pages:?}");
         assert_eq!(json["is_kept"], false, "{en}");
@@ -172,28 +172,28 @@ fn a_generator_that_was_late_is_named() {
     // One thread of two stood still for two of sixty seconds.
     let mut result = good();
     result.lags = vec![lag(1_200, 0, 0), lag(1_200, 40, 2_000 * MILLI)];
-    let ([en, zh], pages, json) = told(&result);
+    let ([en, zh], pages, json) = reported(&result);
     assert!(
         en.starts_with("the generator was late: the loop of thread 1 was more than 20 ms late for 3.3% of its"),
         "{en}"
     );
     assert!(zh.starts_with("压测机滞后：线程 1 的循环有 3.3% 的时间滞后超过 20 ms（p99 2.00s，最长 2.00s）"), "{zh}");
-    assert!(pages[0].contains("SPOILED: these figures") && pages[1].contains("结果不可信"), "{pages:?}");
-    assert_eq!((&json["is_spoiled"], &json["generator"]["late_thread"]), (&true.into(), &1.into()));
+    assert!(pages[0].contains("UNRELIABLE: these figures") && pages[1].contains("结果不可靠"), "{pages:?}");
+    assert_eq!((&json["is_unreliable"], &json["generator"]["late_thread"]), (&true.into(), &1.into()));
     assert_eq!(json["generator"]["loops"][1]["lag_max_ns"], 2_000 * MILLI);
     // Each hundredth look of a thread may be late, and no more.
     result.lags[1] = lag(1_200, 12, 2_000 * MILLI);
-    assert!(!result.is_spoiled());
+    assert!(!result.is_unreliable());
     result.lags[1] = lag(1_200, 13, 21 * MILLI);
-    assert!(result.is_spoiled());
+    assert!(result.is_unreliable());
     result.lags[1] = lag(1_200, 13, 19 * MILLI);
-    assert!(!result.is_spoiled());
+    assert!(!result.is_unreliable());
     // The loops were not late when they looked, but messages were.
     (result.total.counts[HeldCounter::Due], result.total.counts[HeldCounter::Late]) = (1_000, 11);
-    let ([en, zh], pages, json) = told(&result);
+    let ([en, zh], pages, json) = reported(&result);
     assert!(en.starts_with("the generator was late: 11 of 1,000 messages were sent late; give it more"), "{en}");
     assert!(zh.starts_with("压测机滞后：1,000 条消息中有 11 条迟发；请"), "{zh}");
     assert!(pages[0].contains("1,000 answered, 11 sent late by the generator"), "{pages:?}");
     assert!(pages[1].contains("11 条因压测机滞后而迟发"), "{pages:?}");
-    assert_eq!((&json["is_spoiled"], &json["messages"]["late"]), (&true.into(), &11.into()));
+    assert_eq!((&json["is_unreliable"], &json["messages"]["late"]), (&true.into(), &11.into()));
 }

@@ -1,6 +1,6 @@
 //! What is to be said of connections that were held.
 
-use figures::{Held, Owed, OwedBy};
+use figures::{Held, MessageShortfall, ShortfallReason};
 
 use crate::Language;
 use crate::format::{bytes, count, rate, time};
@@ -10,7 +10,7 @@ use crate::workers;
 pub(crate) fn verdicts(held: &Held, language: Language) -> Vec<String> {
     let (counts, plan) = (&held.tally, &held.plan);
     let mut all = Vec::new();
-    let (most, asked) = (count(held.most_open), count(plan.connections));
+    let (most, requested) = (count(held.most_open), count(plan.connections));
     if let Some(stopped) = held.stopped_opening {
         let (available, tried) = (bytes(stopped.available as f64), count(stopped.tried));
         all.push(language.pick(
@@ -27,11 +27,11 @@ pub(crate) fn verdicts(held: &Held, language: Language) -> Vec<String> {
     }
     if held.most_open < plan.connections {
         all.push(language.pick(
-            format!("not all connections were open at one time: {most} of {asked}"),
-            format!("未能同时保持全部连接：{most} / {asked}"),
+            format!("not all connections were open at one time: {most} of {requested}"),
+            format!("未能同时保持全部连接：{most} / {requested}"),
         ));
     }
-    all.extend(workers::missed_held(held.muster.as_ref(), language));
+    all.extend(workers::missed_held(held.workers_summary.as_ref(), language));
     let lost = counts.lost;
     if lost > 0 {
         let lost = count(lost);
@@ -46,25 +46,25 @@ pub(crate) fn verdicts(held: &Held, language: Language) -> Vec<String> {
                 "the generator was fully busy: give it more cores (--threads), or another machine",
                 "压测机已无余力：请增加核数（--threads）或更换机器",
             ),
-            false => language.pick("the target did not answer in time", "服务端未能及时应答"),
+            false => language.pick("the target did not answer in time", "服务端未能及时响应"),
         };
-        let (asked, achieved) = held.asked_and_achieved.unwrap_or((0.0, 0.0));
-        let (asked, achieved) = (rate(asked), rate(achieved));
+        let (requested, achieved) = held.requested_and_achieved.unwrap_or((0.0, 0.0));
+        let (requested, achieved) = (rate(requested), rate(achieved));
         all.push(language.pick(
-            format!("the message rate was not kept ({achieved} of {asked} per second): {who}"),
-            format!("消息速率未达到计划（每秒 {achieved} / {asked}）：{who}"),
+            format!("the message rate was not kept ({achieved} of {requested} per second): {who}"),
+            format!("消息速率未达到计划（每秒 {achieved} / {requested}）：{who}"),
         ));
     }
     let owed = &held.owed;
     if !owed.is_empty() {
         let planned = count(counts.due() + counts.missed());
-        let part = |owed: &Owed| {
+        let part = |owed: &MessageShortfall| {
             let (number, (en, zh)) = (count(owed.count), owed_by(owed.by));
             language.pick(format!("{number} {en}"), format!("{number} 条{zh}"))
         };
         let parts = owed.iter().map(part).collect::<Vec<_>>().join(language.pick(", ", "，"));
-        let (en, zh) = match held.has_answers {
-            true => ("was answered correctly", "得到正确应答"),
+        let (en, zh) = match held.has_responses {
+            true => ("was answered correctly", "得到正确响应"),
             false => ("was sent", "发出"),
         };
         all.push(language.pick(
@@ -72,7 +72,7 @@ pub(crate) fn verdicts(held: &Held, language: Language) -> Vec<String> {
             format!("并非每条消息都{zh}：应发 {planned} 条，其中 {parts}"),
         ));
     }
-    if held.is_spoiled {
+    if held.is_unreliable {
         all.push(lateness(held, language));
     }
     let is_good = all.is_empty();
@@ -85,7 +85,7 @@ pub(crate) fn verdicts(held: &Held, language: Language) -> Vec<String> {
             format!("stopped before the end of the plan; until then {first}"),
             format!("压测提前停止；在此之前，{first}"),
         ),
-        (false, true) => language.pick(format!("kept: {first}"), format!("达到：{first}")),
+        (false, true) => language.pick(format!("kept: {first}"), format!("达标：{first}")),
         (false, false) => std::mem::take(first),
     };
     all
@@ -93,13 +93,13 @@ pub(crate) fn verdicts(held: &Held, language: Language) -> Vec<String> {
 
 /// All went well.
 fn good(held: &Held, language: Language) -> String {
-    let asked = count(held.plan.connections);
-    let (en, zh) = match (held.tally.due(), held.has_answers) {
+    let requested = count(held.plan.connections);
+    let (en, zh) = match (held.tally.due(), held.has_responses) {
         (0, _) => (" and none was lost", "，无一断开"),
-        (_, true) => (", none was lost, and every message was answered", "，无一断开，消息全部得到应答"),
+        (_, true) => (", none was lost, and every message was answered", "，无一断开，消息全部得到响应"),
         (_, false) => (", none was lost, and every message was sent", "，无一断开，消息全部发出"),
     };
-    language.pick(format!("all {asked} connections were open{en}"), format!("{asked} 个连接全部建立{zh}"))
+    language.pick(format!("all {requested} connections were open{en}"), format!("{requested} 个连接全部建立{zh}"))
 }
 
 /// Our own loops were late: what they measured is their own lateness too.
@@ -119,19 +119,19 @@ fn lateness(held: &Held, language: Language) -> String {
     let what = [thread, messages].into_iter().flatten().collect::<Vec<_>>().join(language.pick(", and ", "，"));
     language.pick(
         format!("the generator was late: {what}; give it more cores (--threads), or take other work off this machine"),
-        format!("压测机滞后：{what}；请增加核数（--threads），或移走本机的其他负载"),
+        format!("压测机滞后：{what}；请增加核数（--threads），或移走本机的其他程序"),
     )
 }
 
 /// What became of messages of which not all is well.
-fn owed_by(by: OwedBy) -> (&'static str, &'static str) {
+fn owed_by(by: ShortfallReason) -> (&'static str, &'static str) {
     match by {
-        OwedBy::Unsent => ("never sent", "未能发出"),
-        OwedBy::Unanswered => ("not answered", "未得到应答"),
-        OwedBy::Unknown => {
-            ("of lost workers: nobody knows whether they were answered", "属于失联的工作进程，是否应答未知")
+        ShortfallReason::Unsent => ("never sent", "未能发出"),
+        ShortfallReason::Unanswered => ("not answered", "未得到响应"),
+        ShortfallReason::Unknown => {
+            ("of lost workers: nobody knows whether they were answered", "属于失联的工作进程，是否响应未知")
         }
-        OwedBy::Missed => ("due on lost connections", "因连接断开未发"),
-        OwedBy::Refused => ("refused by the check", "未通过检查"),
+        ShortfallReason::Missed => ("due on lost connections", "因连接断开未发"),
+        ShortfallReason::Refused => ("refused by the check", "断言失败"),
     }
 }

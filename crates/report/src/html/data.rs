@@ -7,6 +7,7 @@ use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 
 use crate::Language;
+use crate::messages::reason_called;
 
 /// The data of the page's charts, packed.
 pub(super) fn packed(data: &Value) -> Vec<u8> {
@@ -56,7 +57,7 @@ pub(crate) fn page_data(report: &Value, charts: &Value, language: Language) -> V
         "1/s",
         false,
         vec![
-            line(words("requested", "计划"), "asked", "asked_per_s"),
+            line(words("requested", "计划"), "asked", "requested_per_s"),
             banded(words("completed", "完成"), "achieved", "done_per_s", ["done_low", "done_high"]),
             line(words("failed", "失败"), "failed", "failed_per_s"),
             line(words("dropped", "丢弃"), "other", "dropped_per_s"),
@@ -90,8 +91,8 @@ pub(crate) fn page_data(report: &Value, charts: &Value, language: Language) -> V
     );
     let failures = charts["failures"].as_array().map_or(&[][..], Vec::as_slice);
     let listed = |key: String, name: String, values| Line { key, name, role: "other", values, band: None };
-    let by_reason =
-        failures.iter().map(|one| listed(text(&one["reason"]), text(&one["reason"]), &one["per_s"])).collect();
+    let called = |one: &Value| reason_called(&text(&one["reason"]), language);
+    let by_reason = failures.iter().map(|one| listed(text(&one["reason"]), called(one), &one["per_s"])).collect();
     add("failures", &words("Failures per second", "每秒失败数"), "1/s", false, by_reason, none());
     let parts = charts["parts"].as_array().map_or(&[][..], Vec::as_slice);
     let of_parts = |key: &'static str| {
@@ -114,8 +115,8 @@ pub(crate) fn page_data(report: &Value, charts: &Value, language: Language) -> V
         none(),
     );
     let bytes = vec![
-        line(words("received", "接收"), "other", "received_per_s"),
-        line(words("sent", "发送"), "other", "sent_per_s"),
+        line(words("received", "下载"), "other", "received_per_s"),
+        line(words("sent", "上传"), "other", "sent_per_s"),
     ];
     add("bytes", &words("Bytes per second", "每秒字节数"), "B/s", false, bytes, none());
     let lateness = vec![line(words("lateness p99", "调度延迟 p99"), "p99", "lateness_p99_s")];
@@ -203,7 +204,7 @@ fn spectrum(charts: &Value, language: Language) -> Value {
     if curves.is_empty() {
         return Value::Null;
     }
-    json!({"title": language.pick("Percentiles of the whole run", "整次运行的百分位"), "unit": "s", "curves": curves})
+    json!({"title": language.pick("Percentiles of the whole run", "整次压测的百分位"), "unit": "s", "curves": curves})
 }
 
 fn marks(charts: &Value, language: Language) -> Value {

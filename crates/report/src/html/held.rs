@@ -14,8 +14,12 @@ const POINTS_MAX: usize = 600;
 pub(super) fn write(report: &Value, page: &mut Markup) {
     page.raw("<header>\n");
     page.element("h1", text(report, "/url"));
-    let line =
-        format!("{}. {}", text(report, page.pick("/about/plan", "/about/plan_zh")), text(report, "/about/began"));
+    let line = format!(
+        "{}{}{}",
+        text(report, page.pick("/about/plan", "/about/plan_zh")),
+        page.pick(". ", "。"),
+        text(report, "/about/began")
+    );
     page.element("p", &line);
     page.raw("</header>\n<main>\n");
     verdict(report, page);
@@ -44,10 +48,10 @@ pub(super) fn write(report: &Value, page: &mut Markup) {
 }
 
 fn verdict(report: &Value, page: &mut Markup) {
-    let (class, word) = match (report["is_spoiled"] == true, report["is_kept"] == true) {
-        (true, _) => ("bad", page.pick("Spoiled: this machine was the limit", "结果不可信：瓶颈在压测机")),
-        (false, true) => ("good", page.pick("Kept", "已达成")),
-        (false, false) => ("bad", page.pick("Not kept", "未达成")),
+    let (class, word) = match (report["is_unreliable"] == true, report["is_kept"] == true) {
+        (true, _) => ("bad", page.pick("Spoiled: this machine was the limit", "结果不可靠：瓶颈在压测机")),
+        (false, true) => ("good", page.pick("Kept", "达标")),
+        (false, false) => ("bad", page.pick("Not kept", "未达标")),
     };
     page.raw(&format!("<section class=\"verdict {class}\">\n"));
     page.element("h2", word);
@@ -59,7 +63,7 @@ fn verdict(report: &Value, page: &mut Markup) {
 
 fn tiles(report: &Value, page: &mut Markup) {
     let of = |path: &str| count(whole(report, path));
-    let asked = whole(report, "/plan/connections");
+    let requested = whole(report, "/plan/connections");
     let each = |path: &str| {
         let (now, before) = (number(report, "/memory/resident_bytes"), number(report, "/memory/resident_bytes_before"));
         let open = number(report, path).filter(|open| *open > 0.0)?;
@@ -67,11 +71,15 @@ fn tiles(report: &Value, page: &mut Markup) {
     };
     let p99 = number(report, "/times/response_time/p99_ns").map_or("–".to_owned(), time);
     let all = [
-        (page.pick("Open at most", "最多同时打开"), of("/connections/most_open"), format!("/ {}", count(asked))),
-        (page.pick("Open at the end", "结束时打开"), of("/connections/open_when_closing"), String::new()),
+        (
+            page.pick("Open at most", "同时建立（最多）"),
+            of("/connections/most_open"),
+            format!("/ {}", count(requested)),
+        ),
+        (page.pick("Open at the end", "结束时保持"), of("/connections/open_when_closing"), String::new()),
         (page.pick("Failed", "失败"), of("/connections/failed"), String::new()),
         (page.pick("Lost", "断开"), of("/connections/lost"), String::new()),
-        (page.pick("Messages answered", "有应答的消息"), of("/messages/answered"), format!("p99 {p99}")),
+        (page.pick("Messages answered", "已响应的消息"), of("/messages/answered"), format!("p99 {p99}")),
         (
             page.pick("Memory each", "每连接内存"),
             each("/connections/most_open").unwrap_or_else(|| "–".to_owned()),
@@ -109,16 +117,16 @@ fn connections(report: &Value, page: &mut Markup) {
 }
 
 fn messages(report: &Value, page: &mut Markup) {
-    let rates = [number(report, "/messages_asked_per_s"), number(report, "/messages_achieved_per_s")].map(in_rate);
+    let rates = [number(report, "/messages_requested_per_s"), number(report, "/messages_achieved_per_s")].map(in_rate);
     let mut rows = rows(
         report,
         &[
             ("/messages/due", "due", "应发"),
             ("/messages/sent", "sent", "已发"),
-            ("/messages/answered", "answered", "有应答"),
-            ("/messages/unanswered", "unanswered", "无应答"),
+            ("/messages/answered", "answered", "已响应"),
+            ("/messages/unanswered", "unanswered", "未响应"),
             ("/messages/late", "late", "迟发"),
-            ("/messages/missed", "missed", "错过"),
+            ("/messages/missed", "missed", "因连接断开未发"),
             ("/messages/pushed", "pushed by the server", "服务端推送"),
         ],
         page,
@@ -138,7 +146,7 @@ fn failures(report: &Value, page: &mut Markup) {
             let detail = one["detail"].as_str().map_or(String::new(), |detail| format!(" ({detail})"));
             let name = format!("{}{detail}", one["name"].as_str().unwrap_or_default());
             vec![
-                Cell::Words(name),
+                Cell::Words(page.reason(&name)),
                 Cell::Words(page.pick(en, zh).to_owned()),
                 Cell::Figure(count(one["count"].as_u64().unwrap_or(0))),
             ]
@@ -186,9 +194,9 @@ pub(crate) fn data(report: &Value, language: Language) -> Value {
             pick("Connections", "连接数"),
             "",
             vec![
-                line("open", pick("open", "打开"), "achieved", level("/open")),
-                line("connecting", pick("connecting", "正在建立"), "users", level("/connecting")),
-                line("waiting", pick("awaiting an answer", "等待应答"), "other", level("/waiting")),
+                line("open", pick("open", "已建立"), "achieved", level("/open")),
+                line("connecting", pick("connecting", "建立中"), "users", level("/connecting")),
+                line("waiting", pick("awaiting an answer", "等待响应"), "other", level("/waiting")),
             ],
         ),
         chart(
@@ -196,7 +204,7 @@ pub(crate) fn data(report: &Value, language: Language) -> Value {
             pick("Connections per second", "每秒连接变化"),
             "1/s",
             vec![
-                line("established", pick("established", "建立"), "achieved", per_s("/established")),
+                line("established", pick("established", "新建"), "achieved", per_s("/established")),
                 line("failed", pick("failed", "失败"), "failed", per_s("/failed")),
                 line("lost", pick("lost", "断开"), "other", per_s("/lost")),
             ],
@@ -207,7 +215,7 @@ pub(crate) fn data(report: &Value, language: Language) -> Value {
             "1/s",
             vec![
                 line("due", pick("due", "应发"), "asked", per_s("/messages/due")),
-                line("answered", pick("answered", "有应答"), "achieved", per_s("/messages/answered")),
+                line("answered", pick("answered", "已响应"), "achieved", per_s("/messages/answered")),
                 line("pushed", pick("pushed by the server", "服务端推送"), "other", per_s("/messages/pushed")),
             ],
         ),

@@ -1,6 +1,7 @@
 //! Pieces of HTML. Whatever comes from a run is escaped here.
 
 use crate::Language;
+use crate::messages::reason_called;
 
 /// A text as it stands in HTML, in attributes too.
 pub(crate) fn escaped(text: &str) -> String {
@@ -47,6 +48,11 @@ impl Markup {
     /// The text in the language of the page.
     pub(crate) fn pick(&self, en: &'static str, zh: &'static str) -> &'static str {
         self.language.pick(en, zh)
+    }
+
+    /// What a failure is called in the language of the page.
+    pub(crate) fn reason(&self, name: &str) -> String {
+        reason_called(name, self.language)
     }
 
     /// Markup as it is.

@@ -111,29 +111,29 @@ fn thresholds(report: &Value, page: &mut Markup) {
         };
         let least = if one["at_least"] == true { page.pick("at least ", "至少 ") } else { "" };
         let holds = if one["holds"] == true {
-            page.pick("✓ met", "✓ 达到")
+            page.pick("✓ met", "✓ 达标")
         } else {
-            page.pick("✗ not met", "✗ 未达到")
+            page.pick("✗ not met", "✗ 未达标")
         };
         vec![words(one["threshold"].as_str().unwrap_or_default()), figure(format!("{least}{value}")), words(holds)]
     };
     let rows: Vec<Vec<Cell>> = list(report, "/thresholds").iter().map(row).collect();
-    let heads = [page.pick("threshold", "阈值"), page.pick("value", "实际值"), page.pick("result", "结果")];
+    let heads = [page.pick("threshold", "条件"), page.pick("value", "实际值"), page.pick("result", "结果")];
     page.table(page.pick("Thresholds", "阈值"), &heads, &rows);
 }
 
 fn tiles(report: &Value, page: &mut Markup) {
-    let asked = number(report, "/asked_per_s").map(|asked| match page.pick("en", "zh") {
-        "en" => format!("of {} requested", rate(asked)),
-        _ => format!("计划 {}", rate(asked)),
+    let requested = number(report, "/requested_per_s").map(|requested| match page.pick("en", "zh") {
+        "en" => format!("of {} requested", rate(requested)),
+        _ => format!("计划 {}", rate(requested)),
     });
     let done = number(report, "/requests_per_s");
     let at = |name: &str| shown(&report["times"]["succeeded"]["response_time"], name);
     let succeeded = whole(report, "/requests/succeeded");
     let started = whole(report, "/requests/started") + whole(report, "/requests/carried");
-    let cut = whole(report, "/requests/cut");
+    let cut = whole(report, "/requests/aborted");
     let all = [
-        (page.pick("Requests/s", "QPS"), in_rate(done), asked.unwrap_or_default()),
+        (page.pick("Requests/s", "QPS"), in_rate(done), requested.unwrap_or_default()),
         (
             page.pick("Succeeded", "成功率"),
             percent(succeeded, started - cut.min(started)),
@@ -141,7 +141,7 @@ fn tiles(report: &Value, page: &mut Markup) {
         ),
         ("p50", at("p50_ns"), page.pick("response time", "响应时间").to_owned()),
         ("p99", at("p99_ns"), page.pick("response time", "响应时间").to_owned()),
-        (page.pick("Slowest", "最慢"), at("max_ns"), page.pick("response time", "响应时间").to_owned()),
+        (page.pick("Slowest", "最大"), at("max_ns"), page.pick("response time", "响应时间").to_owned()),
         (
             page.pick("Failed", "失败"),
             count(whole(report, "/requests/failed")),
@@ -173,10 +173,10 @@ fn requests(report: &Value, page: &mut Markup) {
     };
     let mut rows: Vec<Vec<Cell>> = names.iter().filter_map(row).collect();
     let iterations =
-        ["completed", "failed", "cut"].map(|key| count(whole(report, &format!("/requests/iterations/{key}"))));
-    let cells = page.pick("iterations completed / failed / cut", "轮次：完成 / 失败 / 中断");
+        ["completed", "failed", "aborted"].map(|key| count(whole(report, &format!("/requests/iterations/{key}"))));
+    let cells = page.pick("iterations completed / failed / cut", "迭代：完成 / 失败 / 中断");
     rows.push(vec![words(cells), figure(iterations.join(" / "))]);
-    let sizes = [("/bytes/received", "bytes received", "接收字节"), ("/bytes/sent", "bytes sent", "发送字节")];
+    let sizes = [("/bytes/received", "bytes received", "下载字节"), ("/bytes/sent", "bytes sent", "上传字节")];
     rows.extend(
         sizes.iter().map(|(path, en, zh)| vec![words(page.pick(en, zh)), figure(bytes(whole(report, path) as f64))]),
     );
@@ -194,8 +194,8 @@ fn requests(report: &Value, page: &mut Markup) {
 /// A time of a distribution, with what was given up: `≥` where it is only known to be at least that, `!` where stalls of the generator
 /// made it longer.
 fn shown(times: &Value, key: &str) -> String {
-    let given_up = &times["with_given_up"];
-    let whole = if given_up[key].is_number() { given_up } else { times };
+    let incomplete = &times["with_incomplete"];
+    let whole = if incomplete[key].is_number() { incomplete } else { times };
     let name = key.trim_end_matches("_ns");
     let has = |list: &str| whole[list].as_array().is_some_and(|names| names.iter().any(|one| one == name));
     let (least, mark) = (if has("at_least") { "≥ " } else { "" }, if has("spoiled") { "!" } else { "" });
@@ -215,7 +215,7 @@ fn times(report: &Value, page: &mut Markup) {
     let named = |measure: Measure| match measure {
         Measure::Response => page.pick("response time", "响应时间"),
         Measure::Service => page.pick("service time", "服务时间"),
-        Measure::Wait => page.pick("wait for a connection", "等待连接"),
+        Measure::Wait => page.pick("wait for a connection", "等待"),
         Measure::Lateness => page.pick("lateness of the generator", "调度延迟"),
         Measure::FirstByte => page.pick("first byte", "首字节"),
     };
@@ -226,7 +226,7 @@ fn times(report: &Value, page: &mut Markup) {
     page.table(page.pick("Times of what succeeded", "成功请求的时间"), &heads, &rows);
     let of_marks = page.pick(
         "≥: at least that, what did not end would have taken longer. !: includes stalls of this machine.",
-        "≥：至少如此，未结束的请求会更久。!：包含本机的停顿。",
+        "≥：至少如此，未结束的请求会更久。!：包含本机的卡顿。",
     );
     let has_mark = |cell: &Cell| matches!(cell, Cell::Figure(text) if text.contains(['≥', '!']));
     if rows.iter().flatten().any(has_mark) {
@@ -285,8 +285,8 @@ fn scenarios(report: &Value, page: &mut Markup) {
             };
             let rows: Vec<Vec<Cell>> = list(scenario, key).iter().map(row).collect();
             let mut heads = time_heads(page, page.pick("name", "名称"));
-            heads.splice(1..2, [page.pick("ended", "结束"), page.pick("failed", "失败")]);
-            page.table(&format!("{name}: {}", page.pick(en, zh)), &heads, &rows);
+            heads.splice(1..2, [page.pick("ended", "次数"), page.pick("failed", "失败")]);
+            page.table(&format!("{name}{}{}", page.pick(": ", "："), page.pick(en, zh)), &heads, &rows);
         }
     }
 }
@@ -302,7 +302,7 @@ fn failures(report: &Value, page: &mut Markup) {
     let row = |one: &&Value| {
         let detail = one["detail"].as_str().map_or(String::new(), |detail| format!(" ({detail})"));
         vec![
-            words(format!("{}{detail}", one["reason"].as_str().unwrap_or_default())),
+            words(page.reason(&format!("{}{detail}", text(one, "/reason")))),
             figure(count(one["count"].as_u64().unwrap_or(0))),
             words(said(one, "remedy", page)),
         ]
@@ -361,7 +361,7 @@ fn notes(report: &Value, page: &mut Markup) {
     if all.is_empty() {
         return;
     }
-    page.heading("Notes", "备注");
+    page.heading("Notes", "提示");
     page.raw("<ul>\n");
     for note in all {
         let line = said(note, "text", page).to_owned();
@@ -373,10 +373,13 @@ fn notes(report: &Value, page: &mut Markup) {
 /// Of what the run was made, so that it can be repeated.
 pub(super) fn card(report: &Value, (url, address): (&str, &str), page: &mut Markup) {
     page.raw("<section class=\"card\">\n");
-    page.heading("This run", "本次运行");
+    page.heading("This run", "本次压测");
     let share = number(report, "/generator/cpu_share").map_or(String::new(), |share| format!("{:.0}%", share * 100.0));
+    let [open, close, comma, colon] =
+        [(" (", "（"), (")", "）"), (", ", "，"), (": ", "：")].map(|(en, zh)| page.pick(en, zh));
+    let target = format!("{}{open}{}{close}", text(report, url), text(report, address));
     let facts = [
-        (page.pick("target", "被测服务"), format!("{} ({})", text(report, url), text(report, address))),
+        (page.pick("target", "压测目标"), target),
         (page.pick("plan", "计划"), text(report, page.pick("/about/plan", "/about/plan_zh")).to_owned()),
         (page.pick("began", "开始"), text(report, "/about/began").to_owned()),
         (page.pick("version", "版本"), format!("onrush {}", text(report, "/about/version"))),
@@ -384,7 +387,7 @@ pub(super) fn card(report: &Value, (url, address): (&str, &str), page: &mut Mark
         (
             page.pick("generator", "压测线程"),
             format!(
-                "{}: {} {}, CPU {share}",
+                "{}{colon}{} {}{comma}CPU {share}",
                 text(report, "/generator/driver"),
                 whole(report, "/generator/threads"),
                 page.pick("threads", "个线程")
@@ -395,7 +398,7 @@ pub(super) fn card(report: &Value, (url, address): (&str, &str), page: &mut Mark
     page.facts(&facts.map(|(name, text)| (name, text)));
     let command = text(report, "/about/command").to_owned();
     if !command.is_empty() {
-        page.element("h3", page.pick("Run again", "再次运行"));
+        page.element("h3", page.pick("Run again", "再次压测"));
         page.raw(&format!("<pre class=\"command\"><code>{}</code></pre>\n", escaped(&command)));
     }
     page.raw("</section>\n");
@@ -405,7 +408,8 @@ fn machine(report: &Value, page: &Markup) -> String {
     let about = |name: &str| text(report, &format!("/about/host/{name}")).to_owned();
     let memory = number(report, "/about/host/memory_bytes").map_or(String::new(), bytes);
     let cores = whole(report, "/about/host/cores");
-    format!("{}, {}, {cores} {}, {memory}", about("kernel"), about("cpu"), page.pick("cores", "核"))
+    let parts = [about("kernel"), about("cpu"), format!("{cores} {}", page.pick("cores", "核")), memory];
+    parts.join(page.pick(", ", "，"))
 }
 
 fn kernel(report: &Value) -> String {

@@ -18,14 +18,14 @@ fn report(steps: usize) -> Value {
         "about": {"version": "0.1.0", "command": "onrush 'http://a/?<b>&\"c'", "began": "2026-01-31T00:00:00.000000Z", "plan": "GET /", "plan_zh": "GET /",
             "host": {"kernel": "Linux", "cpu": "a cpu", "cores": 2, "memory_bytes": 1024, "settings": {"nofile": "20000"}}},
         "target": {"url": "http://a/</title><img src=x onerror=alert(1)>", "address": "127.0.0.1:1"},
-        "requests": {"started": 12_345, "succeeded": 12_300, "failed": 45, "cut": 0, "iterations": {"completed": 1, "failed": 2, "cut": 3}},
+        "requests": {"started": 12_345, "succeeded": 12_300, "failed": 45, "aborted": 0, "iterations": {"completed": 1, "failed": 2, "aborted": 3}},
         "requests_per_s": 1234.5, "wall_s": 3600.0,
         "times": {"succeeded": {"response_time": times(), "service_time": times()}},
         "scenarios": [{"name": "main", "steps": steps, "transactions": []}],
         "failures": [{"reason": "status", "detail": null, "count": 45, "remedy": "look", "remedy_zh": "请查看"}],
         "thresholds": [{"threshold": "p99(response_time) < 100ms", "holds": false, "value": 5e6, "unit": "ns", "at_least": false}],
-        "verdict": {"kind": "target", "tone": "bad", "title": "Thresholds not met", "title_zh": "未达到阈值", "is_spoiled": false, "text": "the target", "text_zh": "瓶颈在被测服务"},
-        "notes": [{"kind": "refused", "text": "a note", "text_zh": "备注"}],
+        "verdict": {"kind": "target", "tone": "bad", "title": "Thresholds not met", "title_zh": "阈值未达标", "is_unreliable": false, "text": "the target", "text_zh": "瓶颈在被测服务"},
+        "notes": [{"kind": "refused", "text": "a note", "text_zh": "一条提示"}],
     })
 }
 
@@ -135,7 +135,7 @@ fn tables_have_the_figures_of_the_report() {
         assert!(english.contains(shown) && chinese.contains(shown), "{shown}");
     }
     assert!(english.contains("the target") && english.contains("Thresholds not met") && english.contains("look"));
-    assert!(chinese.contains("瓶颈在被测服务") && chinese.contains("未达到阈值") && chinese.contains("请查看"));
+    assert!(chinese.contains("瓶颈在被测服务") && chinese.contains("阈值未达标") && chinese.contains("请查看"));
     assert!(chinese.contains("lang=\"zh-CN\""));
 }
 
@@ -151,7 +151,7 @@ fn a_report_of_nothing_is_a_page_too() {
 fn workers_are_shown() {
     let worker = |name: &str, losses: u32| {
         json!({"name": name, "share": 0.25, "threads": 2, "started": 1_500, "failed": 3, "cpu_s": 0.5, "clock_error_s": 0.000_05,
-            "began_late_s": null, "losses": losses, "had_no_room": losses > 0})
+            "start_delay_s": null, "loss_count": losses, "bus_was_full": losses > 0})
     };
     let of = |workers: Value, language| {
         let mut report = report(1);
@@ -159,8 +159,8 @@ fn workers_are_shown() {
         html_report(&report, &charts(2, 1), language)
     };
     let each = vec![worker("a <b>", 0), worker("b", 1)];
-    let loads = json!({"undelivered": 1_234, "unknown": 56, "otherwise": -987, "stood_still_s": 7.5,
-        "changed_late_s": 2.5, "each": each});
+    let loads = json!({"undelivered": 1_234, "unaccounted": 56, "late_change_delta": -987, "stalled_s": 7.5,
+        "change_delay_s": 2.5, "list": each});
     let page = of(loads.clone(), Language::En);
     for text in [
         "<h2>Workers</h2>",
@@ -176,12 +176,13 @@ fn workers_are_shown() {
         assert!(page.contains(text), "{text}");
     }
     let page = of(loads, Language::Zh);
-    for text in ["<h2>工作进程</h2>", "曾失联；总线空间不足", "到期时无人承担的启动", "变更到达前比计划少的启动"]
+    for text in
+        ["<h2>工作进程</h2>", "曾失联；总线已满", "到期时无人承担、没有发起的请求", "调整到达前比计划少发起的请求"]
     {
         assert!(page.contains(text), "{text}");
     }
     let many: Vec<Value> = (0..300).map(|number| worker(&format!("w{number}"), 0)).collect();
-    let page = of(json!({"unknown": 0, "unknown_answers": 7, "each": many}), Language::En);
+    let page = of(json!({"unaccounted": 0, "unaccounted_responses": 7, "list": many}), Language::En);
     assert!(page.contains("And 44 more") && page.contains("w255") && !page.contains("w256"));
     assert!(page.contains("messages of which nobody knows") && !page.contains("connections of which nobody knows"));
     assert!(!of(Value::Null, Language::En).contains("Workers"));
@@ -192,8 +193,8 @@ fn workers_are_shown() {
 fn times_have_their_marks() {
     let mut report = report(1);
     report["times"]["succeeded"]["response_time"]["spoiled"] = json!(["p99_9", "max"]);
-    let given_up = json!({"p50_ns": 2e6, "p99_ns": 8e9, "at_least": ["p99"], "spoiled": ["p99"]});
-    report["times"]["succeeded"]["service_time"]["with_given_up"] = given_up;
+    let incomplete = json!({"p50_ns": 2e6, "p99_ns": 8e9, "at_least": ["p99"], "spoiled": ["p99"]});
+    report["times"]["succeeded"]["service_time"]["with_incomplete"] = incomplete;
     let page = html_report(&report, &charts(5, 1), Language::En);
     for part in ["6.00ms!", "7.00ms!", "≥ 8.00s!", "5.00ms<"] {
         assert!(page.contains(part), "{part}");

@@ -12,7 +12,7 @@ const SHARE_UNITS: f64 = 1e6;
 
 /// Nothing where threads of one process did it.
 pub(super) fn write(report: &Value, page: &mut Markup) {
-    let Some(all) = report["workers"]["each"].as_array().filter(|all| !all.is_empty()) else { return };
+    let Some(all) = report["workers"]["list"].as_array().filter(|all| !all.is_empty()) else { return };
     page.heading("Workers", "工作进程");
     let rows: Vec<Vec<Cell>> = all.iter().take(SHOWN_MAX).map(|worker| row(worker, page)).collect();
     let heads = [
@@ -22,11 +22,11 @@ pub(super) fn write(report: &Value, page: &mut Markup) {
         page.pick("started", "发起"),
         page.pick("failed", "失败"),
         "CPU",
-        page.pick("began late by", "启动晚"),
+        page.pick("began late by", "开始时间晚"),
         page.pick("clock wrong by at most", "时钟误差最多"),
-        page.pick("remarks", "备注"),
+        page.pick("remarks", "说明"),
     ];
-    page.table(page.pick("Who carried it out", "由谁执行"), &heads, &rows);
+    page.table(page.pick("Who carried it out", "各工作进程"), &heads, &rows);
     let rest = all.len().saturating_sub(SHOWN_MAX);
     if rest > 0 {
         let text = match page.pick("en", "zh") {
@@ -37,7 +37,7 @@ pub(super) fn write(report: &Value, page: &mut Markup) {
     }
     let rows: Vec<Vec<Cell>> = unaccounted(&report["workers"], page);
     let heads = [page.pick("what", "项目"), page.pick("count", "数量")];
-    page.table(page.pick("What nobody did, or knows of", "无人执行或结果未知"), &heads, &rows);
+    page.table(page.pick("What nobody did, or knows of", "未执行或结果未知"), &heads, &rows);
 }
 
 fn row(worker: &Value, page: &Markup) -> Vec<Cell> {
@@ -45,11 +45,11 @@ fn row(worker: &Value, page: &Markup) -> Vec<Cell> {
     let seconds = |key: &str| worker[key].as_f64().map_or("–".to_owned(), |seconds| time(seconds * 1e9));
     let share = (worker["share"].as_f64().unwrap_or(0.0) * SHARE_UNITS).max(0.0) as u64;
     let mut remarks = Vec::new();
-    if worker["losses"].as_u64() > Some(0) {
+    if worker["loss_count"].as_u64() > Some(0) {
         remarks.push(page.pick("was lost", "曾失联"));
     }
-    if worker["had_no_room"] == true {
-        remarks.push(page.pick("the bus had no room for what it told", "总线空间不足，数据曾无法写入"));
+    if worker["bus_was_full"] == true {
+        remarks.push(page.pick("the bus had no room for what it told", "总线已满，数据曾无法写入"));
     }
     vec![
         Cell::Words(worker["name"].as_str().unwrap_or_default().to_owned()),
@@ -58,7 +58,7 @@ fn row(worker: &Value, page: &Markup) -> Vec<Cell> {
         Cell::Figure(whole("started")),
         Cell::Figure(whole("failed")),
         Cell::Figure(seconds("cpu_s")),
-        Cell::Figure(seconds("began_late_s")),
+        Cell::Figure(seconds("start_delay_s")),
         Cell::Figure(seconds("clock_error_s")),
         Cell::Words(remarks.join(page.pick("; ", "；"))),
     ]
@@ -66,45 +66,45 @@ fn row(worker: &Value, page: &Markup) -> Vec<Cell> {
 
 /// Those of which there are any. What was held has connections where a load has starts.
 fn unaccounted(workers: &Value, page: &Markup) -> Vec<Vec<Cell>> {
-    let is_held = workers.get("unknown_answers").is_some();
+    let is_held = workers.get("unaccounted_responses").is_some();
     let unknown = match is_held {
         true => page.pick("connections of which nobody knows what became", "结果未知的连接"),
-        false => page.pick("starts of which nobody knows whether they were made", "是否发出未知的启动"),
+        false => page.pick("starts of which nobody knows whether they were made", "是否发起未知的请求"),
     };
     let mut rows = Vec::new();
     let mut tell = |name: &str, figure: String| {
         rows.push(vec![Cell::Words(name.to_owned()), Cell::Figure(figure)]);
     };
     for (key, name) in [
-        ("undelivered", page.pick("starts that were due while nobody had them", "到期时无人承担的启动")),
-        ("unknown", unknown),
+        ("undelivered", page.pick("starts that were due while nobody had them", "到期时无人承担、没有发起的请求")),
+        ("unaccounted", unknown),
         (
-            "unknown_answers",
-            page.pick("messages of which nobody knows whether they were answered", "是否应答未知的消息"),
+            "unaccounted_responses",
+            page.pick("messages of which nobody knows whether they were answered", "是否响应未知的消息"),
         ),
     ] {
         if let Some(number) = workers[key].as_u64().filter(|number| *number > 0) {
             tell(name, count(number));
         }
     }
-    if let Some(seconds) = workers["stood_still_s"].as_f64().filter(|seconds| *seconds > 0.0) {
-        tell(page.pick("the load stood still for", "负载停顿"), time(seconds * 1e9));
+    if let Some(seconds) = workers["stalled_s"].as_f64().filter(|seconds| *seconds > 0.0) {
+        tell(page.pick("the load stood still for", "负载中断"), time(seconds * 1e9));
     }
-    if let Some(seconds) = workers["changed_late_s"].as_f64().filter(|seconds| *seconds > 0.0) {
+    if let Some(seconds) = workers["change_delay_s"].as_f64().filter(|seconds| *seconds > 0.0) {
         tell(
-            page.pick("a change of the load reached workers late by up to", "负载变更到达工作进程最多迟"),
+            page.pick("a change of the load reached workers late by up to", "负载调整到达工作进程最多迟"),
             time(seconds * 1e9),
         );
     }
-    if let Some(otherwise) = workers["otherwise"].as_i64().filter(|otherwise| *otherwise != 0) {
+    if let Some(otherwise) = workers["late_change_delta"].as_i64().filter(|otherwise| *otherwise != 0) {
         let figure = count(otherwise.unsigned_abs());
         let name = match otherwise {
-            1.. => page.pick("starts more than planned, before the change came", "变更到达前比计划多的启动"),
-            _ => page.pick("starts fewer than planned, before the change came", "变更到达前比计划少的启动"),
+            1.. => page.pick("starts more than planned, before the change came", "调整到达前比计划多发起的请求"),
+            _ => page.pick("starts fewer than planned, before the change came", "调整到达前比计划少发起的请求"),
         };
         tell(name, figure);
     }
-    if let Some(seconds) = workers["heard_late_s"].as_f64().filter(|seconds| *seconds > 0.0) {
+    if let Some(seconds) = workers["ingest_delay_s"].as_f64().filter(|seconds| *seconds > 0.0) {
         tell(
             page.pick("what workers told was read late by up to", "工作进程的数据被读取时最多迟"),
             time(seconds * 1e9),

@@ -3,7 +3,7 @@
 use figures::{At, Quantile, Times};
 use serde_json::{Map, Value};
 
-/// Those that are known; `with_given_up` holds what the tables show, and is null where nothing was given up.
+/// Those that are known; `with_incomplete` holds what the tables show, and is null where nothing was given up.
 pub(crate) fn distribution(times: &Times) -> Value {
     let mut value = Map::new();
     value.insert("count".to_owned(), times.count.into());
@@ -11,24 +11,24 @@ pub(crate) fn distribution(times: &Times) -> Value {
     value.insert("mean_ns".to_owned(), times.mean_ns.into());
     value.insert("stdev_ns".to_owned(), times.stdev_ns.into());
     percentiles(&mut value, times.named_known());
-    value.insert("spoiled".to_owned(), names_of(times.named_known(), |at| at.is_spoiled));
-    value.insert("with_given_up".to_owned(), with_given_up(times));
+    value.insert("spoiled".to_owned(), names_of(times.named_known(), |at| at.is_unreliable));
+    value.insert("with_incomplete".to_owned(), with_incomplete(times));
     Value::Object(value)
 }
 
 /// The same with what was given up, each as long as it had waited: bounds, where they are named in `at_least`.
-pub(crate) fn with_given_up(times: &Times) -> Value {
-    if times.given_up == 0 {
+pub(crate) fn with_incomplete(times: &Times) -> Value {
+    if times.incomplete == 0 {
         return Value::Null;
     }
     let mut value = Map::new();
-    value.insert("count".to_owned(), (times.count + times.given_up).into());
-    value.insert("given_up".to_owned(), times.given_up.into());
-    value.insert("least_min_ns".to_owned(), times.least_min_ns.into());
-    value.insert("least_mean_ns".to_owned(), times.least_mean_ns.into());
+    value.insert("count".to_owned(), (times.count + times.incomplete).into());
+    value.insert("incomplete".to_owned(), times.incomplete.into());
+    value.insert("min_lower_bound_ns".to_owned(), times.min_lower_bound_ns.into());
+    value.insert("mean_lower_bound_ns".to_owned(), times.mean_lower_bound_ns.into());
     percentiles(&mut value, times.named());
     value.insert("at_least".to_owned(), names_of(times.named(), |at| at.at_least));
-    value.insert("spoiled".to_owned(), names_of(times.named(), |at| at.is_spoiled));
+    value.insert("spoiled".to_owned(), names_of(times.named(), |at| at.is_unreliable));
     Value::Object(value)
 }
 

@@ -25,7 +25,7 @@ impl Intervals {
         }
         let row = self.names.pack(&row());
         match self.rows.get_mut(index) {
-            Some(told) => *told = row,
+            Some(reported) => *reported = row,
             None => self.rows.push(row),
         }
     }

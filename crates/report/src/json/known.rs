@@ -1,28 +1,28 @@
 //! How a verdict is known, and what half of the users came to: as values.
 
-use engine::{Gaps, Known, PartOfUsers, Probe, Unknown, Verdict};
+use engine::{Basis, Gaps, Probe, Unknown, UsersPart, Verdict};
 use serde_json::{Value, json};
 
 /// The figures behind a conclusion; which, its evidence says.
 pub(super) fn figures(verdict: &Verdict) -> Value {
     match &verdict.known {
-        Known::Counts => Value::Null,
-        Known::Held(held) => json!({
+        Basis::Counts => Value::Null,
+        Basis::PaceHeld(held) => json!({
             "users": held.users,
             "iterations_per_s": held.iterations_per_s,
             "iteration_ns": held.iteration_ns,
             "target_ns": held.target_ns,
         }),
-        Known::Probe(part) | Known::Curve(part) => of_part(part),
-        Known::FirstRound(share) => json!({ "time_share": share }),
-        Known::StoodStill(gaps) | Known::Outage(gaps) => of_gaps(gaps),
-        Known::LostSyns { lost, of } => json!({ "connections": lost, "of": of }),
-        Known::Starved { requests, of } => json!({ "requests": requests, "users": of }),
-        Known::Refusals { status, refused, served_per_s } => {
+        Basis::Probe(part) | Basis::Curve(part) => of_part(part),
+        Basis::FirstRound(share) => json!({ "time_share": share }),
+        Basis::StoodStill(gaps) | Basis::Outage(gaps) => of_gaps(gaps),
+        Basis::LostSyns { lost, of } => json!({ "connections": lost, "of": of }),
+        Basis::Starved { requests, of } => json!({ "requests": requests, "users": of }),
+        Basis::Refusals { status, refused, served_per_s } => {
             json!({ "status": status, "refused": refused, "served_per_s": served_per_s })
         }
-        Known::Waits { connections, share } => json!({ "connections": connections, "share": share }),
-        Known::Nothing(why) => json!({
+        Basis::Waits { connections, share } => json!({ "connections": connections, "share": share }),
+        Basis::Nothing(why) => json!({
             "reason": why.name(),
             "part": match why {
                 Unknown::Unsure(part) => of_part(part),
@@ -32,7 +32,7 @@ pub(super) fn figures(verdict: &Verdict) -> Value {
     }
 }
 
-fn of_part(part: &PartOfUsers) -> Value {
+fn of_part(part: &UsersPart) -> Value {
     json!({ "users_share": part.kept, "rate_share": part.rate, "time_share": part.time, "is_refused": part.is_refused })
 }
 

@@ -95,7 +95,7 @@ fn notes_say_how_many_users_left_and_why() {
         for (language, part) in [(Language::En, en), (Language::Zh, zh)] {
             let text = note_text(&note, language);
             assert!(text.contains(part), "{text}");
-            let remedy = if kind == "users-left" { "on_failure: next" } else { "requests=" };
+            let remedy = if kind == "users-left" { "on_failure: next_iteration" } else { "requests=" };
             assert!(text.contains(remedy), "{text}");
             assert_eq!(note_so_far(&note, language), text);
         }

@@ -47,21 +47,21 @@ proptest! {
             user_agent: "me/1".to_owned(),
             ..Flags::default()
         };
-        let Some(asked) = plan(&flags) else { return Ok(()) };
+        let Some(requested) = plan(&flags) else { return Ok(()) };
         let language = if chinese { Language::Zh } else { Language::En };
-        let file = scenario_file(&asked, "me/1", "x.yaml", language).expect("all of it is text");
+        let file = scenario_file(&requested, "me/1", "x.yaml", language).expect("all of it is text");
         prop_assert!(!file.text.contains("top secret"), "{}", file.text);
         prop_assert_eq!(&file.secrets[0], &("AUTHORIZATION".to_owned(), "top secret".to_owned()));
         let read = again(&file);
-        let [asked, read] = [&asked, &read].map(|plan| plan.scenarios[0].steps[0].request.clone());
-        prop_assert_eq!((&asked.method, &asked.path, &asked.body), (&read.method, &read.path, &read.body), "{}", file.text);
+        let [requested, read] = [&requested, &read].map(|plan| plan.scenarios[0].steps[0].request.clone());
+        prop_assert_eq!((&requested.method, &requested.path, &requested.body), (&read.method, &read.path, &read.body), "{}", file.text);
         let plain = |request: &Request| {
             let fields = request.headers.iter().filter(|(name, _)| name != "Authorization").cloned();
             let mut fields: Vec<(String, Vec<u8>)> = fields.collect();
             fields.sort();
             fields
         };
-        prop_assert_eq!(plain(&asked), plain(&read), "{}", file.text);
+        prop_assert_eq!(plain(&requested), plain(&read), "{}", file.text);
     }
 }
 
@@ -69,14 +69,14 @@ proptest! {
 fn a_path_may_hold_a_url() {
     for path in ["login?next=https://b.test/c", "://", "a://b", "?q=ws://x"] {
         let flags = Flags { url: Some(format!("http://a.test/{path}")), ..Flags::default() };
-        let asked = plan(&flags).expect("a plan");
-        let file = scenario_file(&asked, "", "x.yaml", Language::En).expect("text");
-        assert_eq!(again(&file).scenarios[0].steps[0].request.path, asked.scenarios[0].steps[0].request.path);
+        let requested = plan(&flags).expect("a plan");
+        let file = scenario_file(&requested, "", "x.yaml", Language::En).expect("text");
+        assert_eq!(again(&file).scenarios[0].steps[0].request.path, requested.scenarios[0].steps[0].request.path);
     }
 }
 
 #[test]
-fn bodies_that_are_no_text_are_told() {
+fn bodies_that_are_no_text_are_reported() {
     let flags =
         |data: &str| Flags { url: Some("http://a.test/".to_owned()), data: Some(data.to_owned()), ..Flags::default() };
     let mut binary = plan(&flags("x")).expect("a plan");

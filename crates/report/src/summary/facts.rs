@@ -7,7 +7,7 @@ use figures::{Iterations, Run, Tally, per_second};
 use super::plan::scenario_in_words;
 use crate::format::{bytes, count, counted, time};
 use crate::page::Page;
-use crate::{Language, say};
+use crate::{Language, messages};
 
 impl Page {
     pub(super) fn facts(&mut self, run: &Run) {
@@ -25,7 +25,7 @@ impl Page {
         let words = self.language().words();
         let scenario = run.plan.scenarios.first().expect("a plan has a scenario");
         let span = run.lookup.map(|span| format!("{} {}", words.lookup, time(span.as_nanos() as f64)));
-        let (url, place) = (&scenario.target().url, say::place(run));
+        let (url, place) = (&scenario.target().url, messages::place(run));
         let target = match (self.language(), span) {
             (Language::En, Some(span)) => format!("{url} ({place}, {span})"),
             (Language::En, None) => format!("{url} ({place})"),
@@ -47,8 +47,9 @@ impl Page {
             return self.line(words.plan, &plan(scenario));
         }
         let heads = [words.plan].into_iter().chain(std::iter::repeat(""));
+        let colon = self.language().pick(": ", "：");
         let lines: Vec<String> =
-            run.plan.scenarios.iter().map(|each| format!("{}: {}", each.name, plan(each))).collect();
+            run.plan.scenarios.iter().map(|each| format!("{}{colon}{}", each.name, plan(each))).collect();
         heads.zip(lines).for_each(|(head, line)| self.line(head, &line));
     }
 
@@ -121,7 +122,7 @@ impl Page {
         );
         let received = self.language().pick(
             format!("{received} ({speed}/s, bodies {bodies})"),
-            format!("{received}（{speed}/s，其中正文 {bodies}）"),
+            format!("{received}（{speed}/s，其中响应体 {bodies}）"),
         );
         self.line(words.received, &received);
         let (sent, speed) = (bytes(counts.bytes_sent() as f64), bytes(per_second(counts.bytes_sent(), seconds)));
@@ -136,13 +137,13 @@ impl Page {
             let mut messages = self
                 .language()
                 .pick(format!("{sent} sent, {received} received"), format!("发送 {sent} 条，接收 {received} 条"));
-            if counts.unasked() > 0 {
-                let unasked = count(counts.unasked());
+            if counts.unsolicited_messages() > 0 {
+                let unsolicited_messages = count(counts.unsolicited_messages());
                 messages.push_str(&self.language().pick(
                     format!(
-                        ", {unasked} of them pushed by the server; a push that arrives while a message waits counts as its answer"
+                        ", {unsolicited_messages} of them pushed by the server; a push that arrives while a message waits counts as its answer"
                     ),
-                    format!("，其中 {unasked} 条是服务端主动推送的；等待响应期间到达的推送会被当作响应"),
+                    format!("，其中 {unsolicited_messages} 条是服务端主动推送的；等待响应期间到达的推送会被当作响应"),
                 ));
             }
             self.line(words.messages, &messages);
@@ -223,12 +224,12 @@ fn sent_again(counts: &Tally, language: Language) -> String {
 /// The passes through several steps, each by how it ended.
 fn iterations_in_words(iterations: &Iterations, language: Language) -> String {
     let &Iterations { completed, failed, cut } = iterations;
-    let mut line = language.pick(counted(completed, "iteration"), format!("完成 {} 轮", count(completed)));
+    let mut line = language.pick(counted(completed, "iteration"), format!("完成 {} 次迭代", count(completed)));
     if failed > 0 {
-        line += &language.pick(format!(", {} failed", count(failed)), format!("，失败 {} 轮", count(failed)));
+        line += &language.pick(format!(", {} failed", count(failed)), format!("，失败 {} 次", count(failed)));
     }
     if cut > 0 {
-        line += &language.pick(format!(", {} cut off", count(cut)), format!("，中断 {} 轮", count(cut)));
+        line += &language.pick(format!(", {} cut off", count(cut)), format!("，中断 {} 次", count(cut)));
     }
     line
 }
@@ -240,7 +241,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn requests_that_went_out_twice_are_told_with_what_the_server_may_have_begun() {
+    fn requests_that_went_out_twice_are_reported_with_what_the_server_may_have_begun() {
         let cases = [
             (1, 0, "1 request sent again (the server had not accepted them)", "重发 1 个请求（服务端并未接收）"),
             (

@@ -1,12 +1,12 @@
 //! What most people read, and often all that they read.
 
-use figures::{Judged, Quantile, Run, Tally};
+use figures::{Quantile, Run, Tally, ThresholdResult};
 use metrics::Measure;
 
 use crate::format::{percent, rate};
 use crate::page::{Page, marked};
 use crate::screen::Paint;
-use crate::{Language, budget, meetings, rows, verdict, workers};
+use crate::{Language, barriers, budget, rows, verdict, workers};
 
 impl Page {
     /// Verdict and thresholds, the rate, the success, and three times.
@@ -21,7 +21,7 @@ impl Page {
         let success = success_in_words(&run.tally, self.language());
         self.painted(words.success, &success, if run.tally.failed > 0 { Paint::Bad } else { Paint::Plain });
         let response = run.succeeded.of(Measure::Response);
-        if response.count + response.given_up > 0 {
+        if response.count + response.incomplete > 0 {
             let shown = [(Quantile::P50, "p50"), (Quantile::P99, "p99"), (Quantile::Max, words.max)];
             let parts = shown.map(|(quantile, name)| {
                 let text = format!("{name} {}", marked(response, quantile));
@@ -34,18 +34,18 @@ impl Page {
     /// What it was allowed to spend has ended it.
     fn budget(&mut self, run: &Run) {
         if let Some(text) = budget::used_up(run, self.language()) {
-            self.line(self.language().pick("Budget", "预算"), &text);
+            self.line(self.language().pick("Budget", "用量上限"), &text);
         }
         for text in rows::used_up(run, self.language()) {
             self.line(self.language().pick("Data", "数据"), &text);
         }
-        if let Some(text) = workers::missed(run.muster.as_ref(), self.language()) {
+        if let Some(text) = workers::missed(run.workers_summary.as_ref(), self.language()) {
             self.warn(self.language().pick("Workers", "工作进程"), &text);
         }
-        if let Some(text) = workers::changed_late(run.muster.as_ref(), self.language()) {
+        if let Some(text) = workers::changed_late(run.workers_summary.as_ref(), self.language()) {
             self.warn(self.language().pick("Workers", "工作进程"), &text);
         }
-        for text in meetings::missed(run, self.language()) {
+        for text in barriers::missed(run, self.language()) {
             self.line(self.language().pick("Meetings", "集合点"), &text);
         }
     }
@@ -57,14 +57,14 @@ impl Page {
             verdict::Tone::Bad => Paint::Bad,
         };
         self.painted(self.language().words().verdict, &verdict::verdict(run, self.language()), paint);
-        if let Some(mark) = verdict::spoiled(run, self.language()) {
+        if let Some(mark) = verdict::unreliable(run, self.language()) {
             self.warn("", mark);
         }
     }
 
     fn thresholds(&mut self, run: &Run) {
         let mut label = self.language().words().thresholds;
-        for Judged { threshold, judgement } in &run.judged {
+        for ThresholdResult { threshold, judgement } in &run.judged {
             let line = verdict::threshold_line(threshold, judgement, self.language());
             self.painted(label, &line, if judgement.holds { Paint::Good } else { Paint::Bad });
             label = "";
@@ -75,24 +75,24 @@ impl Page {
 /// What ended, a second; of an open load with what was asked, and what of it was started where that differs.
 fn rates_in_words(run: &Run, language: Language) -> String {
     let done = rate(run.rate);
-    let (Some(achieved), Some(asked)) = (run.achieved_per_s.map(rate), run.asked_per_s.map(rate)) else {
+    let (Some(achieved), Some(requested)) = (run.achieved_per_s.map(rate), run.requested_per_s.map(rate)) else {
         return done;
     };
-    if let Some(iterations) = verdict::iterations_asked(run).map(rate) {
+    if let Some(iterations) = verdict::iterations_requested(run).map(rate) {
         return language.pick(
             format!("{done} completed; {iterations} iterations/s requested"),
-            format!("完成 {done}；计划 {iterations} 次迭代/s"),
+            format!("完成 {done}；计划每秒 {iterations} 次迭代"),
         );
     }
     if run.tally.redirects() > 0 {
         return language.pick(
-            format!("{done} completed with redirects; {achieved} started of {asked} requested"),
-            format!("完成 {done}（含重定向），发起 {achieved}，计划 {asked}"),
+            format!("{done} completed with redirects; {achieved} started of {requested} requested"),
+            format!("完成 {done}（含重定向），发起 {achieved}，计划 {requested}"),
         );
     }
     let completed =
-        language.pick(format!("{done} completed of {asked} requested"), format!("完成 {done}，计划 {asked}"));
-    if done == achieved || achieved == asked {
+        language.pick(format!("{done} completed of {requested} requested"), format!("完成 {done}，计划 {requested}"));
+    if done == achieved || achieved == requested {
         return completed;
     }
     language.pick(format!("{completed}; {achieved} started"), format!("{completed}，发起 {achieved}"))

@@ -17,20 +17,23 @@ fn users_in_words(users: u64, shape: &UserShape, language: Language) -> String {
         }
         UserShape::Rendezvous => language.pick(
             format!("closed model, {number} users who start together every round"),
-            format!("固定并发 {number} 个用户，每轮在集合点同时发起"),
+            format!("固定并发 {number} 个用户，每次迭代在集合点同时发起"),
         ),
         UserShape::Ramp(ramp) => {
             let ramp = span(*ramp);
             language.pick(
                 format!("closed model, {number} users started over {ramp}"),
-                format!("固定并发 {number} 个用户，在 {ramp} 内逐个加入"),
+                format!("固定并发 {number} 个用户，梯度加压（{ramp} 内全部加入）"),
             )
         }
         UserShape::Stages(stages) => {
             let mut levels = vec![count(stages.first().map_or(0, |stage| stage.from))];
-            levels.extend(stages.iter().map(|stage| format!("{} ({})", count(stage.to), span(stage.span))));
-            let levels = levels.join(" -> ");
-            language.pick(format!("closed model, users {levels}"), format!("用户数 {levels}"))
+            levels.extend(stages.iter().map(|stage| {
+                let (users, span) = (count(stage.to), span(stage.span));
+                language.pick(format!("{users} ({span})"), format!("{users}（{span}）"))
+            }));
+            let levels = levels.join(language.pick(" -> ", " → "));
+            language.pick(format!("closed model, users {levels}"), format!("固定并发，用户数 {levels}"))
         }
     }
 }
@@ -50,8 +53,11 @@ fn stages_in_words(stages: &[RateStage], language: Language) -> String {
         Some(stage) if is_constant => named(stage.to),
         _ => {
             let mut rates = vec![named(stages.first().map_or(0, |stage| stage.from))];
-            rates.extend(stages.iter().map(|stage| format!("{} ({})", named(stage.to), span(stage.span))));
-            rates.join(" -> ")
+            rates.extend(stages.iter().map(|stage| {
+                let (rate, span) = (named(stage.to), span(stage.span));
+                language.pick(format!("{rate} ({span})"), format!("{rate}（{span}）"))
+            }));
+            rates.join(language.pick(" -> ", " → "))
         }
     };
     language.pick(format!("open model, {rates}"), format!("固定速率 {rates}"))
@@ -78,9 +84,8 @@ fn talk_in_words(talk: &Talk, path: &str, language: Language) -> String {
     match message.kind {
         MessageKind::Ping => language.pick(format!("WebSocket pings on {path}"), format!("WebSocket ping {path}")),
         MessageKind::Plain => language.pick(format!("TCP messages of {size}"), format!("TCP 消息（{size}）")),
-        MessageKind::Text | MessageKind::Binary => {
-            language.pick(format!("WebSocket messages of {size} on {path}"), format!("WebSocket 消息（{size}）{path}"))
-        }
+        MessageKind::Text | MessageKind::Binary => language
+            .pick(format!("WebSocket messages of {size} on {path}"), format!("WebSocket 消息（{size}），路径 {path}")),
     }
 }
 
@@ -90,7 +95,7 @@ fn steps_in_words(scenario: &Scenario, language: Language) -> String {
     let (en, zh) = match (scenario.program.asks_one(), scenario.program.is_shuffled()) {
         (Some(OneOf::InTurn), _) => ("URLs in turn", "个 URL 轮流请求"),
         (Some(OneOf::Drawn), _) => ("URLs at random", "个 URL 随机请求"),
-        (None, true) => ("steps, reshuffled every round", "个步骤，每轮随机排列"),
+        (None, true) => ("steps, reshuffled every round", "个步骤，每次迭代随机排列"),
         (None, false) => ("steps in order", "个步骤依次执行"),
     };
     language.pick(format!("{steps} {en}"), format!("{steps} {zh}"))
@@ -140,20 +145,19 @@ pub(crate) fn scenario_in_words(plan: &Plan, scenario: &Scenario, language: Lang
         parts.push(language.pick(format!("after a warm-up of {warmup}"), format!("预热 {warmup}（不计入结果）")));
     }
     let is_one = scenario.program.asks_one().is_some() || scenario.program.asks_each() == Some(1);
-    if let Some(each) = scenario.iterations_each {
+    if let Some(each) = scenario.iterations_per_user {
         parts.push(match is_one {
             true => {
                 language.pick(format!("{} each", counted(each, "request")), format!("每个用户 {} 个请求", count(each)))
             }
-            false => {
-                language.pick(format!("{} each", counted(each, "iteration")), format!("每个用户 {} 轮", count(each)))
-            }
+            false => language
+                .pick(format!("{} each", counted(each, "iteration")), format!("每个用户 {} 次迭代", count(each))),
         });
     }
     if let Some(requests) = requests {
         parts.push(match is_one {
             true => language.pick(counted(requests, "request"), format!("共 {} 个请求", count(requests))),
-            false => language.pick(counted(requests, "iteration"), format!("共 {} 轮", count(requests))),
+            false => language.pick(counted(requests, "iteration"), format!("共 {} 次迭代", count(requests))),
         });
     }
     if let Some(duration) = duration {

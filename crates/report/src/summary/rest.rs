@@ -4,9 +4,9 @@ use figures::{FailureCount, Quantile, Run, Times};
 use metrics::Measure;
 
 use crate::format::{Align, bytes, count, pad, time};
+use crate::messages::Scene;
 use crate::page::{LABEL_WIDTH, Page};
-use crate::say::Scene;
-use crate::{say, verdict, workers};
+use crate::{messages, verdict, workers};
 
 const BAR_WIDTH: usize = 40;
 /// Parts of a character of a bar.
@@ -37,7 +37,7 @@ impl Page {
             [(words.tls_handshake, &run.tls), (words.message, &run.message), (words.message_gap, &run.message_gap)];
         rows.extend(others);
         if !self.screen.is_full {
-            rows.retain(|(_, times)| times.count + times.given_up > 0);
+            rows.retain(|(_, times)| times.count + times.incomplete > 0);
         }
         if !rows.is_empty() {
             self.text.push('\n');
@@ -80,8 +80,9 @@ impl Page {
         let all = run.tally.statuses.iter().map(|(status, number)| one(status.to_string(), *number)).collect();
         self.list(words.statuses_label, all);
         if !run.closes.is_empty() {
-            let said =
-                |close: &figures::Close| say::code_and_reason(close.code, close.reason.as_deref(), self.language());
+            let said = |close: &figures::Close| {
+                messages::code_and_reason(close.code, close.reason.as_deref(), self.language())
+            };
             let all = run.closes.iter().map(|close| one(said(close), close.count)).collect();
             self.list(words.closes, all);
         }
@@ -102,7 +103,12 @@ impl Page {
             return self.list(words.failures, Vec::new());
         }
         all.sort_by_key(|each| std::cmp::Reverse(each.count));
-        self.failures(words.failures, &all, |failure| Scene::of_failure(run, failure), " - ");
+        self.failures(
+            words.failures,
+            &all,
+            |failure| Scene::of_failure(run, failure),
+            self.language().pick(" - ", "："),
+        );
     }
 
     pub(super) fn generator(&mut self, run: &Run) {
@@ -112,19 +118,19 @@ impl Page {
         let each = run.cpu_us_per_request.map_or("-".to_owned(), |each| format!("{each:.2}us"));
         let share = run.cpu_share * 100.0;
         let threads = run.threads;
-        let (driver, reason) = (run.driver.kind.name(), say::driver_reason(&run.driver, self.language()));
+        let (driver, reason) = (run.driver.kind.name(), messages::driver_reason(&run.driver, self.language()));
         let text = self.language().pick(
             format!(
                 "CPU {cpu}, {each} per request, {share:.0}% of {}; memory {memory}; driver {driver} ({reason})",
                 crate::format::counted(threads as u64, "thread")
             ),
             format!(
-                "CPU {cpu}，每请求 {each}，占 {threads} 个线程的 {share:.0}%；内存 {memory}；驱动 {driver}（{reason}）"
+                "CPU {cpu}，每请求 {each}，占 {threads} 个线程的 {share:.0}%；内存 {memory}；I/O 后端 {driver}（{reason}）"
             ),
         );
         self.line(words.generator, &text);
         let mut label = self.language().pick("Workers", "工作进程");
-        for text in workers::told(run.muster.as_ref(), self.language()) {
+        for text in workers::reported(run.workers_summary.as_ref(), self.language()) {
             self.line(label, &text);
             label = "";
         }

@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use super::*;
-use crate::say::{Scene, section};
+use crate::messages::{Scene, section};
 
 /// The ids of a page, as links name them.
 fn ids(page: &str) -> Vec<String> {

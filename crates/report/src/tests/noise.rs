@@ -3,9 +3,9 @@
 use std::net::SocketAddr;
 use std::ops::ControlFlow;
 
+use ::history::Comparison;
 use driver::sim::{Faults, Host, Network, SimDriver};
 use engine::{SteppedRun, StopHandle};
-use history::Comparison;
 use serde_json::Value;
 use target::SteppedServer;
 
@@ -61,8 +61,8 @@ impl World {
             }
             let shard = hosts.iter().position(|of| *of == host);
             let is_on = shard.is_some_and(|shard| {
-                let observed = |told: &engine::Interval<'_>| {
-                    json.interval(&Interval::of(told, &plan));
+                let observed = |reported: &engine::Interval<'_>| {
+                    json.interval(&Interval::of(reported, &plan));
                     ControlFlow::Continue(())
                 };
                 run.step(shard, observed).expect("a driver that works")
@@ -71,15 +71,15 @@ impl World {
                 self.network.park(host);
             }
         }
-        let observed = |told: &engine::Interval<'_>| {
-            json.interval(&Interval::of(told, &plan));
+        let observed = |reported: &engine::Interval<'_>| {
+            json.interval(&Interval::of(reported, &plan));
             ControlFlow::Continue(())
         };
         let finished = run.finish(observed).expect("a driver that works");
         let result = RunResult {
             wall: finished.wall,
             started_for: finished.stopped_at,
-            asked_per_s: RATE.parse().ok(),
+            requested_per_s: RATE.parse().ok(),
             ..result(finished.total)
         };
         json.value(&super::run(&plan, result))
@@ -87,7 +87,7 @@ impl World {
 
     fn pair(&mut self, one: &str, other: &str) -> Comparison {
         let (one, other) = (self.report(one), self.report(other));
-        let comparison = history::compare(&[&one], &[&other]);
+        let comparison = ::history::compare(&[&one], &[&other]);
         assert!(comparison.intervals.iter().all(|count| *count >= 18), "{:?}", comparison.intervals);
         comparison
     }

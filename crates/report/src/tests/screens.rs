@@ -1,6 +1,6 @@
 //! Whole screens, kept as files: `screens/LANGUAGE-COLUMNS.txt`. `ONRUSH_SCREENS=write cargo test -p report screens` writes them.
 
-use driver::{Chosen, Kind};
+use driver::{DriverSelection, Kind};
 use figures::{Held, HeldInput, HeldInterval};
 use host::{Change, Limit, LimitKind, Settings, Situation};
 use metrics::{SeriesId, Threshold};
@@ -70,7 +70,7 @@ fn good_load(screen: Screen) -> String {
     let rows: Vec<Snapshot> = (1..=3).map(|number| good_seen(number * 400)).collect();
     let plan = plan();
     let mut result = result(good_seen(1_200));
-    result.total.counts[Counter::BytesHanded] = 99_000;
+    result.total.counts[Counter::BytesQueued] = 99_000;
     format!("{}{}", table(screen, &rows), summary(&run(&plan, result), screen))
 }
 
@@ -83,12 +83,17 @@ fn bad_load(screen: Screen) -> String {
     };
     let plan = flags.plan().expect("a good plan");
     let mut result = result(bad_seen());
-    result.asked_per_s = Some(6_500.0);
-    (result.verdict.limit, result.verdict.known) = (engine::Limit::Generator, engine::Known::Counts);
+    result.requested_per_s = Some(6_500.0);
+    (result.verdict.limit, result.verdict.known) = (engine::Limit::Generator, engine::Basis::Counts);
     result.probes.clear();
     result.verdict.busiest = Some((
         1,
-        ShardUse { cpu_ns: 1_000_000_000, run_delay_ns: 920_000_000, span_ns: 2_000_000_000, ..ShardUse::default() },
+        ThreadUsage {
+            cpu_ns: 1_000_000_000,
+            run_delay_ns: 920_000_000,
+            span_ns: 2_000_000_000,
+            ..ThreadUsage::default()
+        },
     ));
     let thresholds = ["p99(response_time) < 200ms", "failed / done < 20%", "rate(started) >= 6100"];
     let thresholds: Vec<Threshold> =
@@ -121,7 +126,7 @@ fn held_connections(screen: Screen) -> String {
     let mut table = HoldTable::new(screen);
     let rows = (1..=2).map(|number| {
         let (from, to) = (second(number - 1), second(number));
-        let told = engine::HoldInterval {
+        let reported = engine::HoldInterval {
             number,
             is_again: false,
             from,
@@ -131,7 +136,7 @@ fn held_connections(screen: Screen) -> String {
             total: &result.total,
             memory,
         };
-        table.next(&HeldInterval::of(&told))
+        table.next(&HeldInterval::of(&reported))
     });
     let rows: String = rows.collect();
     let begins = hold_begins(&plan, address, &screen);
@@ -162,7 +167,7 @@ fn doctor(screen: Screen) -> String {
     let change =
         Change { key: "net.ipv4.ip_local_port_range", value: "1024 65535".to_owned(), was: "32768 60999".to_owned() };
     let situation = Situation { is_server: false, takes_descriptors: true, has_both_ends: false, pairs: 1 };
-    let driver = Chosen { kind: Kind::Poll, was_asked: true, refusal: None };
+    let driver = DriverSelection { kind: Kind::Poll, was_requested: true, refusal: None };
     let checkup = Checkup {
         settings: &settings,
         situation,
@@ -249,7 +254,7 @@ fn no_line_is_wider_than_the_terminal() {
 }
 
 #[test]
-fn the_answer_of_a_clean_load_stays_on_a_small_screen() {
+fn the_response_of_a_clean_load_stays_on_a_small_screen() {
     for language in [Language::En, Language::Zh] {
         let page = summary(&run(&plan(), result(good_seen(1_200))), screen(language, 80));
         let verdict = page.lines().position(|line| line.starts_with(language.pick("Verdict", "结论")));
@@ -319,7 +324,9 @@ fn statuses_that_failed_are_counted_one_by_one() {
             let page = summary(&run, Screen::plain(language));
             let line = page.lines().find(|line| line.starts_with(language.words().failures)).map(str::to_owned);
             line.and_then(|line| {
-                line.split(" - ").next().map(|said| said.split_whitespace().skip(1).collect::<Vec<_>>().join(" "))
+                line.split(language.pick(" - ", "："))
+                    .next()
+                    .map(|said| said.split_whitespace().skip(1).collect::<Vec<_>>().join(" "))
             })
         })
     };
@@ -330,23 +337,23 @@ fn statuses_that_failed_are_counted_one_by_one() {
         seen
     };
     let both = |en: &str, zh: &str| [Some(en.to_owned()), Some(zh.to_owned())];
-    assert_eq!(said(with(&[(500, 404)], 404), url()), both("404 x HTTP 500", "404 x HTTP 500"));
+    assert_eq!(said(with(&[(500, 404)], 404), url()), both("404 x HTTP 500", "404 个 HTTP 500"));
     assert_eq!(
         said(with(&[(500, 3), (404, 5)], 8), url()),
-        both("5 x HTTP 404, 3 x HTTP 500", "5 x HTTP 404，3 x HTTP 500")
+        both("5 x HTTP 404, 3 x HTTP 500", "5 个 HTTP 404，3 个 HTTP 500")
     );
     let many = [(400, 9), (401, 8), (402, 7), (403, 6), (404, 5), (405, 4)];
     assert_eq!(
         said(with(&many, 39), url()),
         both(
             "9 x HTTP 400, 8 x HTTP 401, 7 x HTTP 402, 6 x HTTP 403, 9 x others",
-            "9 x HTTP 400，8 x HTTP 401，7 x HTTP 402，6 x HTTP 403，其他 9 个"
+            "9 个 HTTP 400，8 个 HTTP 401，7 个 HTTP 402，6 个 HTTP 403，其他 9 个"
         )
     );
     // A 404 that is wanted is no failure, a 200 that is not is one.
     let wants_404 = Flags { expect_status: Some("404".to_owned()), ..url() };
-    assert_eq!(said(with(&[(404, 5)], 10), wants_404), both("10 x HTTP 200", "10 x HTTP 200"));
+    assert_eq!(said(with(&[(404, 5)], 10), wants_404), both("10 x HTTP 200", "10 个 HTTP 200"));
     // Where the sum does not come out, nothing is guessed.
-    assert_eq!(said(with(&[(500, 3)], 8), url()), both("8 status", "8 status"));
+    assert_eq!(said(with(&[(500, 3)], 8), url()), both("8 status", "8 次状态码不符（status）"));
     assert_eq!(said(with(&[], 0), url()), [None, None]);
 }

@@ -13,9 +13,9 @@ const RUNS: u64 = 2_000;
 const ADVICE: [&str; 4] = ["more users (-c)", "raise -c", "raise 'connections'", "more give more was not tried"];
 
 /// A part of the users, and what it got.
-fn part(random: &mut Random) -> PartOfUsers {
+fn part(random: &mut Random) -> UsersPart {
     let time = random.chance(900_000).then(|| 0.3 + random.unit());
-    PartOfUsers { kept: 0.5, rate: 0.3 + random.unit(), time, is_refused: random.chance(100_000) }
+    UsersPart { kept: 0.5, rate: 0.3 + random.unit(), time, is_refused: random.chance(100_000) }
 }
 
 fn gaps(random: &mut Random) -> Gaps {
@@ -27,34 +27,34 @@ fn gaps(random: &mut Random) -> Gaps {
 }
 
 /// A conclusion with its evidence, as the engine may draw it.
-fn conclusion(random: &mut Random) -> (Limit, Known) {
-    let held = Held {
+fn conclusion(random: &mut Random) -> (Limit, Basis) {
+    let held = PaceHeld {
         users: random.between(1, 10_000) as f64,
         iterations_per_s: random.unit() * 1e4,
         iteration_ns: 1e6 + random.unit() * 1e9,
         target_ns: random.unit() * 1e6,
     };
     match random.below(14) {
-        0 => (Limit::PlanKept, Known::Counts),
-        1 => (Limit::PlanKept, Known::Held(held)),
-        2 => (Limit::Connections, Known::Held(held)),
-        3 => (Limit::Target, Known::Probe(part(random))),
-        4 => (Limit::Below, Known::Probe(PartOfUsers { is_refused: false, ..part(random) })),
-        5 => (Limit::Target, Known::Curve(part(random))),
-        6 => (Limit::Target, Known::StoodStill(gaps(random))),
-        7 => (Limit::Target, Known::Outage(gaps(random))),
-        8 => (Limit::Target, Known::Starved { requests: random.between(1, 40), of: 50 }),
+        0 => (Limit::PlanKept, Basis::Counts),
+        1 => (Limit::PlanKept, Basis::PaceHeld(held)),
+        2 => (Limit::Connections, Basis::PaceHeld(held)),
+        3 => (Limit::Target, Basis::Probe(part(random))),
+        4 => (Limit::Below, Basis::Probe(UsersPart { is_refused: false, ..part(random) })),
+        5 => (Limit::Target, Basis::Curve(part(random))),
+        6 => (Limit::Target, Basis::StoodStill(gaps(random))),
+        7 => (Limit::Target, Basis::Outage(gaps(random))),
+        8 => (Limit::Target, Basis::Starved { requests: random.between(1, 40), of: 50 }),
         9 => {
             let status = [429, 502, 503, 504][random.below(4) as usize];
             (
                 Limit::Target,
-                Known::Refusals { status, refused: random.between(1, 1_000), served_per_s: random.unit() * 1e3 },
+                Basis::Refusals { status, refused: random.between(1, 1_000), served_per_s: random.unit() * 1e3 },
             )
         }
-        10 => (Limit::Machine, Known::Probe(part(random))),
-        11 => (Limit::Target, Known::FirstRound(0.2 + 0.45 * random.unit())),
-        12 => (Limit::Target, Known::LostSyns { lost: random.between(3, 40), of: 50 }),
-        _ => (Limit::Unknown, Known::Nothing(unknown(random))),
+        10 => (Limit::Machine, Basis::Probe(part(random))),
+        11 => (Limit::Target, Basis::FirstRound(0.2 + 0.45 * random.unit())),
+        12 => (Limit::Target, Basis::LostSyns { lost: random.between(3, 40), of: 50 }),
+        _ => (Limit::Unknown, Basis::Nothing(unknown(random))),
     }
 }
 
@@ -78,7 +78,7 @@ fn concluded(seed: u64) -> Run {
     let own = random.unit();
     result.verdict.machine = Some(MachineUse { cores: 2.0, busy: 1.0 + own, own });
     if matches!(result.verdict.limit, Limit::PlanKept) {
-        result.asked_per_s = Some(100.0);
+        result.requested_per_s = Some(100.0);
     }
     run(&plan(), result)
 }
@@ -91,19 +91,19 @@ fn numbers(text: &str) -> Vec<f64> {
 }
 
 /// The figures that a sentence has to have, each with what it is rounded by.
-fn figures(known: &Known) -> Vec<(f64, f64)> {
+fn figures(known: &Basis) -> Vec<(f64, f64)> {
     let whole = |number: f64| (number, 0.0);
     let percent = |share: f64| (share * 100.0, 0.5);
     let seconds = |at: Nanos| (at.as_secs_f64(), 0.05);
     match known {
-        Known::Probe(part) | Known::Curve(part) | Known::Nothing(Unknown::Unsure(part)) => vec![percent(part.rate)],
-        Known::StoodStill(gaps) | Known::Outage(gaps) => vec![seconds(gaps.from), seconds(gaps.to)],
-        Known::FirstRound(share) => vec![percent(*share)],
-        Known::LostSyns { lost, of } => vec![whole(*lost as f64), whole(*of as f64)],
-        Known::Starved { requests, of } => vec![whole(*requests as f64), whole(*of as f64)],
-        Known::Refusals { status, refused, .. } => vec![whole(f64::from(*status)), whole(*refused as f64)],
-        Known::Held(held) => vec![whole(held.users)],
-        Known::Nothing(Unknown::AllBusy { connections }) => {
+        Basis::Probe(part) | Basis::Curve(part) | Basis::Nothing(Unknown::Unsure(part)) => vec![percent(part.rate)],
+        Basis::StoodStill(gaps) | Basis::Outage(gaps) => vec![seconds(gaps.from), seconds(gaps.to)],
+        Basis::FirstRound(share) => vec![percent(*share)],
+        Basis::LostSyns { lost, of } => vec![whole(*lost as f64), whole(*of as f64)],
+        Basis::Starved { requests, of } => vec![whole(*requests as f64), whole(*of as f64)],
+        Basis::Refusals { status, refused, .. } => vec![whole(f64::from(*status)), whole(*refused as f64)],
+        Basis::PaceHeld(held) => vec![whole(held.users)],
+        Basis::Nothing(Unknown::AllBusy { connections }) => {
             vec![whole(*connections as f64), whole(2.0 * *connections as f64)]
         }
         _ => Vec::new(),
@@ -131,7 +131,7 @@ fn sentences_are_true_of_their_figures() {
         }
         assert_eq!(english.contains("the plan was kept"), limit == Limit::PlanKept, "{seed}: {english}");
         let is_at_limit =
-            matches!((limit, known), (Limit::Target, Known::Probe(_) | Known::Curve(_) | Known::FirstRound(_)));
+            matches!((limit, known), (Limit::Target, Basis::Probe(_) | Basis::Curve(_) | Basis::FirstRound(_)));
         assert_eq!(english.contains("the target is at its limit"), is_at_limit, "{seed}: {english}");
         let is_first =
             english.contains("requests failed (") && !english.starts_with(|each: char| each.is_ascii_digit());
@@ -146,7 +146,7 @@ fn a_run_of_failures_is_never_good() {
     for seed in 0..RUNS {
         let run = concluded(seed);
         let tone = verdict::tone(&run);
-        let is_known = !matches!(run.verdict.known, Known::Nothing(_));
+        let is_known = !matches!(run.verdict.known, Basis::Nothing(_));
         if tone == verdict::Tone::Good {
             assert!(run.tally.failed == 0 && is_known, "{seed}: {:?}", run.verdict.known);
         }

@@ -18,8 +18,8 @@ fn open_plan() -> Plan {
 fn shown(total: Snapshot, change: impl Fn(&mut RunResult)) -> [String; 2] {
     [Language::En, Language::Zh].map(|language| {
         let mut result = result(total.clone());
-        (result.asked_per_s, result.verdict.limit) = (Some(100.0), Limit::PlanKept);
-        (result.verdict.known, result.probes) = (Known::Counts, Vec::new());
+        (result.requested_per_s, result.verdict.limit) = (Some(100.0), Limit::PlanKept);
+        (result.verdict.known, result.probes) = (Basis::Counts, Vec::new());
         change(&mut result);
         summary(&run(&open_plan(), result), Screen { language, ..SCREEN })
     })
@@ -52,29 +52,29 @@ fn no_lateness_is_no_evidence() {
 /// Users that pause had little to do with the target: neither it nor their connections are blamed.
 #[test]
 fn users_that_pause_are_named() {
-    let held = Held { users: 50.0, iterations_per_s: 185.0, iteration_ns: 2.7e8, target_ns: 106_000.0 };
+    let held = PaceHeld { users: 50.0, iterations_per_s: 185.0, iteration_ns: 2.7e8, target_ns: 106_000.0 };
     let [en, zh] = shown(seen(200, &[]), |result| {
-        (result.asked_per_s, result.verdict.known) = (None, Known::Held(held));
+        (result.requested_per_s, result.verdict.known) = (None, Basis::PaceHeld(held));
     });
     let said = "the plan was kept: 50 users held their pace, 185 iterations/s; the target took 106.0us of the 270.0ms";
     assert!(line(&en, "Verdict").contains(said), "{en}");
-    assert!(line(&zh, "结论").contains("计划已达成：50 个用户保持了自己的节奏，185 次迭代/s"), "{zh}");
+    assert!(line(&zh, "结论").contains("计划已达成：50 个用户保持了自己的节奏，每秒 185 次迭代"), "{zh}");
     let [en, zh] = shown(seen(200, &[]), |result| {
-        (result.verdict.limit, result.verdict.known) = (Limit::Connections, Known::Held(held));
+        (result.verdict.limit, result.verdict.known) = (Limit::Connections, Basis::PaceHeld(held));
     });
     assert!(
         line(&en, "Verdict").contains("the users were too few: starts waited for one of 50 users, who pause"),
         "{en}"
     );
-    assert!(line(&zh, "结论").contains("用户太少：请求等待 50 个用户之一，而他们在停顿"), "{zh}");
+    assert!(line(&zh, "结论").contains("用户太少：请求等待 50 个用户之一，而他们处于思考时间"), "{zh}");
 }
 
 #[test]
-fn a_server_that_goes_away_is_told_with_one_figure() {
+fn a_server_that_goes_away_is_reported_with_one_figure() {
     let [en, zh] = [Language::En, Language::Zh].map(|language| {
         let mut result = result(seen(200, &[(Failure::ConnectRefused, 30)]));
-        (result.asked_per_s, result.verdict.limit, result.verdict.unanswered) = (Some(100.0), Limit::Target, 30);
-        result.verdict.known = Known::Counts;
+        (result.requested_per_s, result.verdict.limit, result.verdict.unanswered) = (Some(100.0), Limit::Target, 30);
+        result.verdict.known = Basis::Counts;
         let mut run = run(&open_plan(), result);
         run.notes.push(figures::Note::Refused { address: run.address, count: 30, places: Vec::new() });
         summary(&run, Screen { language, ..SCREEN })
@@ -118,7 +118,7 @@ fn a_minimum_that_nothing_reached_is_a_bound() {
 #[test]
 fn the_first_row_of_times_has_the_marks_of_the_table() {
     let mut total = seen(1_000, &[]);
-    total.counts[Counter::CoveredResponses] = 20;
+    total.counts[Counter::StallAffectedResponses] = 20;
     for text in shown(total, |_| ()) {
         let row = text.lines().find(|line| line.contains("p50 ")).expect("a row of times");
         let marks: Vec<bool> =
@@ -133,8 +133,8 @@ fn a_stop_in_the_warm_up_measured_nothing() {
     let mut plan = open_plan();
     plan.warmup = Duration::from_secs(5);
     let mut stopped = result(seen(0, &[]));
-    (stopped.was_stopped, stopped.started_for, stopped.asked_per_s) = (true, Nanos::ZERO, Some(0.0));
-    (stopped.verdict.limit, stopped.verdict.known) = (Limit::Unknown, Known::Nothing(Unknown::TooLittle));
+    (stopped.was_stopped, stopped.started_for, stopped.requested_per_s) = (true, Nanos::ZERO, Some(0.0));
+    (stopped.verdict.limit, stopped.verdict.known) = (Limit::Unknown, Basis::Nothing(Unknown::TooLittle));
     let run = run(&plan, stopped);
     let said = [Language::En, Language::Zh].map(|language| summary(&run, Screen { language, ..SCREEN }));
     assert!(line(&said[0], "Verdict").ends_with("nothing was measured: stopped in the warm-up"), "{}", said[0]);
@@ -143,27 +143,27 @@ fn a_stop_in_the_warm_up_measured_nothing() {
 }
 
 /// A thread of a run of two seconds that had so many milliseconds of a core, waited for one, and stood still.
-fn thread(had: u64, waited: u64, stood_still: u64) -> ShardUse {
+fn thread(had: u64, waited: u64, stalled: u64) -> ThreadUsage {
     let ns = |milliseconds: u64| milliseconds * 1_000_000;
-    ShardUse {
+    ThreadUsage {
         cpu_ns: ns(had),
         run_delay_ns: ns(waited),
-        stalled_ns: ns(stood_still),
+        stalled_ns: ns(stalled),
         span_ns: ns(2_000),
-        ..ShardUse::default()
+        ..ThreadUsage::default()
     }
 }
 
 /// Whoever accuses himself says with which figures: another program had the core, the thread was stopped, or nothing of it is known.
 #[test]
 fn the_generator_says_by_which_figures_it_was_late() {
-    let said = |busiest: ShardUse, stalled: Option<ShardUse>| {
+    let said = |busiest: ThreadUsage, stalled: Option<ThreadUsage>| {
         let [en, zh] = shown(seen(200, &[]), |result| {
             result.verdict.limit = Limit::Generator;
             result.verdict.busiest = Some((1, busiest.clone()));
             result.verdict.stalled = stalled.clone().map(|spent| (0, spent));
         });
-        assert!(en.contains("SPOILED") && zh.contains("结果不可信"), "{en}{zh}");
+        assert!(en.contains("UNRELIABLE") && zh.contains("结果不可靠"), "{en}{zh}");
         [line(&en, "Verdict").to_owned(), line(&zh, "结论").to_owned()]
     };
     let cases = [
@@ -171,12 +171,12 @@ fn the_generator_says_by_which_figures_it_was_late() {
             // Half of a core of its own, and half of one that somebody else had.
             (thread(1_000, 960, 0), None),
             "the generator was the limit: thread 1 needed 98% of a core and got 50%, ",
-            "瓶颈在压测机：线程 1 需要 98% 的核，实际得到 50%；",
+            "瓶颈在压测机：线程 1 需要单核 CPU 的 98%，实际只分到 50%；",
         ),
         (
             (thread(200, 0, 1_000), Some(thread(200, 0, 1_000))),
             "the generator was the limit: thread 0 stood still for 1.00s of 2.00s (another program had its core, or it was",
-            "瓶颈在压测机：线程 0 在 2.00s 中停顿了 1.00s（",
+            "瓶颈在压测机：线程 0 在 2.00s 中卡顿了 1.00s（",
         ),
         (
             (thread(200, 20, 0), None),
@@ -187,7 +187,7 @@ fn the_generator_says_by_which_figures_it_was_late() {
             // It stood still because it waited for its core.
             (thread(900, 1_000, 1_000), Some(thread(900, 1_000, 1_000))),
             "the generator was the limit: thread 1 needed 95% of a core and got 45%, ",
-            "瓶颈在压测机：线程 1 需要 95% 的核，实际得到 45%；",
+            "瓶颈在压测机：线程 1 需要单核 CPU 的 95%，实际只分到 45%；",
         ),
     ];
     for ((busiest, stalled), english, chinese) in cases {

@@ -31,15 +31,15 @@ fn heartbeat(settings: &AbSettings) -> u64 {
     (settings.requests / 10).max(100)
 }
 
-pub(super) fn interval(settings: &AbSettings, told: &mut u64, total: &Tally) -> Pages {
+pub(super) fn interval(settings: &AbSettings, reported: &mut u64, total: &Tally) -> Pages {
     let mut pages = Pages::default();
     if settings.is_quiet {
         return pages;
     }
     let (done, step) = (total.finished(), heartbeat(settings));
-    while *told + step <= done {
-        *told += step;
-        let _ = writeln!(pages.stderr, "Completed {told} requests");
+    while *reported + step <= done {
+        *reported += step;
+        let _ = writeln!(pages.stderr, "Completed {reported} requests");
     }
     pages
 }

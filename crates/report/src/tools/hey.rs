@@ -6,7 +6,7 @@ use metrics::{Distribution, Failure, Measure, TlsFault};
 use plan::HeySettings;
 
 use super::Pages;
-use crate::say;
+use crate::messages;
 use figures::Run;
 
 /// Seconds, as hey writes them.
@@ -126,7 +126,7 @@ pub(super) fn go_error(failure: Failure, run: &Run) -> String {
         Failure::Reset => format!("read tcp {address}: read: connection reset by peer"),
         Failure::ClosedEarly => "EOF".to_owned(),
         Failure::Redirect => "stopped after 10 redirects".to_owned(),
-        other => say::failure_name(other),
+        other => messages::failure_name(other),
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::Pages;
 use super::hey::counts_up_to;
-use crate::say;
+use crate::messages;
 use figures::{FailureCount, Run};
 
 const PERCENTS: [f64; 9] = [10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99];
@@ -86,7 +86,7 @@ fn errors(settings: &OhaSettings, run: &Run) -> Vec<(String, u64)> {
             Failure::Reset => "connection error".to_owned(),
             Failure::ClosedEarly => "connection closed before message completed".to_owned(),
             Failure::Redirect => "Redirection limit has reached".to_owned(),
-            other => say::failure_name(other),
+            other => messages::failure_name(other),
         };
         match all.iter_mut().find(|(known, _)| *known == text) {
             Some((_, known)) => *known += count,
@@ -123,7 +123,7 @@ fn marks_of(times: &Distribution) -> Vec<f64> {
 /// Successes, and what counts beside them for the rate of success.
 fn shares(settings: &OhaSettings, run: &Run) -> (u64, u64, u64) {
     let counts = &run.tally;
-    let good = super::answers(run).saturating_sub(counts.redirects());
+    let good = super::responses(run).saturating_sub(counts.redirects());
     let all: u64 = errors(settings, run).iter().map(|(_, count)| count).sum();
     let aborted = if settings.aborts { counts.unfinished() } else { 0 };
     (good, all, aborted)

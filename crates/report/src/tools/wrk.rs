@@ -5,7 +5,7 @@ use std::fmt::Write;
 use metrics::{Distribution, Measure};
 use plan::WrkSettings;
 
-use super::{Faults, Pages, answers};
+use super::{Faults, Pages, responses};
 use figures::Run;
 
 /// A number with its unit.
@@ -107,7 +107,7 @@ pub(super) fn finish(settings: &WrkSettings, run: &Run, rates: &[(f64, u64)]) ->
         }
     }
     let seconds = run.wall.as_secs_f64();
-    let (complete, bytes) = (answers(run), run.tally.bytes_received() as f64);
+    let (complete, bytes) = (responses(run), run.tally.bytes_received() as f64);
     let _ = writeln!(text, "  {complete} requests in {}, {}B read", time_us(seconds * 1e6), binary(bytes));
     let faults = Faults::of(&run.tally);
     if faults.all() > 0 {

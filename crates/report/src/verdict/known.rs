@@ -1,6 +1,6 @@
 //! What is concluded, in words with its evidence.
 
-use engine::{Gaps, Held, Known, Limit, NotTried, PartOfUsers, Unknown, Verdict};
+use engine::{Basis, Gaps, Limit, NotTried, PaceHeld, Unknown, UsersPart, Verdict};
 use figures::{Run, ScenarioRun};
 
 use crate::Language;
@@ -12,17 +12,17 @@ pub(super) fn said(run: &Run, language: Language) -> Option<String> {
     match (&verdict.known, verdict.limit) {
         (known, Limit::Machine) => machine(run, known, language),
         // Who had no workers, or no ports, knows nothing by what else was seen.
-        (_, Limit::Workers | Limit::PortsOrDescriptors | Limit::Generator | Limit::Link) | (Known::Counts, _) => None,
-        (Known::Nothing(Unknown::TooLittle), _) => None,
-        (Known::Held(held), Limit::PlanKept) => Some(kept(held, language)),
-        (Known::Held(held), _) => Some(pausing(held, language)),
-        (Known::Probe(part), limit) => Some(of_probe(run, part, limit, language)),
-        (Known::Curve(part), limit) => Some(of_curve(part, limit, language)),
-        (Known::FirstRound(share), _) => Some(of_first_round(run, *share, language)),
-        (Known::StoodStill(gaps), _) => Some(stood_still(gaps, language)),
-        (Known::Outage(gaps), _) => Some(outage(run, gaps, language)),
-        (Known::LostSyns { lost, of }, _) => Some(lost_syns(*lost, *of, language)),
-        (Known::Starved { requests, of }, _) => Some(language.pick(
+        (_, Limit::Workers | Limit::PortsOrDescriptors | Limit::Generator | Limit::Link) | (Basis::Counts, _) => None,
+        (Basis::Nothing(Unknown::TooLittle), _) => None,
+        (Basis::PaceHeld(held), Limit::PlanKept) => Some(kept(held, language)),
+        (Basis::PaceHeld(held), _) => Some(pausing(held, language)),
+        (Basis::Probe(part), limit) => Some(of_probe(run, part, limit, language)),
+        (Basis::Curve(part), limit) => Some(of_curve(part, limit, language)),
+        (Basis::FirstRound(share), _) => Some(of_first_round(run, *share, language)),
+        (Basis::StoodStill(gaps), _) => Some(stalled(gaps, language)),
+        (Basis::Outage(gaps), _) => Some(outage(run, gaps, language)),
+        (Basis::LostSyns { lost, of }, _) => Some(lost_syns(*lost, *of, language)),
+        (Basis::Starved { requests, of }, _) => Some(language.pick(
             format!(
                 "{} took more than half as long as the whole load, while others of its {} got many responses",
                 counted(*requests, "request"),
@@ -34,7 +34,7 @@ pub(super) fn said(run: &Run, language: Language) -> Option<String> {
                 count(*of)
             ),
         )),
-        (Known::Refusals { status, refused, served_per_s }, _) => {
+        (Basis::Refusals { status, refused, served_per_s }, _) => {
             let (refused, all, served) = (count(*refused), count(run.limited().tally.finished()), rate(*served_per_s));
             Some(language.pick(
                 format!(
@@ -43,19 +43,19 @@ pub(super) fn said(run: &Run, language: Language) -> Option<String> {
                 format!("被测服务每秒成功 {served} 个，其余以 {status} 拒绝（{all} 个响应中的 {refused} 个）"),
             ))
         }
-        (Known::Waits { connections, share }, _) => Some(waits(run, *connections, *share, language)),
-        (Known::Nothing(why), _) => Some(unknown(run, why, language)),
+        (Basis::Waits { connections, share }, _) => Some(waits(run, *connections, *share, language)),
+        (Basis::Nothing(why), _) => Some(unknown(run, why, language)),
     }
 }
 
 /// The generator and the target share a machine, and it was full.
-fn machine(run: &Run, known: &Known, language: Language) -> Option<String> {
+fn machine(run: &Run, known: &Basis, language: Language) -> Option<String> {
     let machine = run.verdict.machine?;
     let [own, others, cores] =
         [machine.own, (machine.busy - machine.own).max(0.0), machine.cores].map(|cores| format!("{cores:.1}"));
     let (achieved, cores) = (rate(run.limited().rate), cores.trim_end_matches(".0"));
     let gives = match known {
-        Known::Probe(part) => {
+        Basis::Probe(part) => {
             let (those, share) = (those(run, language), in_percent(part.rate));
             language.pick(format!("; {those} got {share} of the rate"), format!("；{those}得到 {share} 的吞吐"))
         }
@@ -76,11 +76,11 @@ pub(super) fn held_by(verdict: &Verdict, of: &ScenarioRun, language: Language) -
     match held.is_of_users {
         true => language.pick(
             format!("; {took} of the {all} of an iteration went into '{step}'"),
-            format!("；每次迭代 {all}，其中 '{step}' 占 {took}"),
+            format!("；每次迭代 {all}，其中“{step}”占 {took}"),
         ),
         false => language.pick(
             format!("; {took} of the {all} that requests of an iteration took went into '{step}'"),
-            format!("；每次迭代的请求共 {all}，其中 '{step}' 占 {took}"),
+            format!("；每次迭代的请求共 {all}，其中“{step}”占 {took}"),
         ),
     }
 }
@@ -93,7 +93,7 @@ fn lost_syns(lost: u64, of: u64, language: Language) -> String {
     )
 }
 
-fn kept(held: &Held, language: Language) -> String {
+fn kept(held: &PaceHeld, language: Language) -> String {
     let (users, rate) = (held.users.round() as u64, rate(held.iterations_per_s));
     let [target, iteration] = [held.target_ns, held.iteration_ns].map(time);
     language.pick(
@@ -101,12 +101,12 @@ fn kept(held: &Held, language: Language) -> String {
             "the plan was kept: {} held their pace, {rate} iterations/s; the target took {target} of the {iteration} of an iteration",
             counted(users, "user")
         ),
-        format!("计划已达成：{} 个用户保持了自己的节奏，{rate} 次迭代/s；每次迭代 {iteration}，其中被测服务占 {target}", count(users)),
+        format!("计划已达成：{} 个用户保持了自己的节奏，每秒 {rate} 次迭代；每次迭代 {iteration}，其中被测服务占 {target}", count(users)),
     )
 }
 
 /// Starts of an open load wait for users that pause.
-fn pausing(held: &Held, language: Language) -> String {
+fn pausing(held: &PaceHeld, language: Language) -> String {
     let users = held.users.round() as u64;
     let [target, iteration] = [held.target_ns, held.iteration_ns].map(time);
     language.pick(
@@ -115,7 +115,7 @@ fn pausing(held: &Held, language: Language) -> String {
             counted(users, "user")
         ),
         format!(
-            "用户太少：请求等待 {} 个用户之一，而他们在停顿；每次迭代 {iteration}，其中被测服务占 {target}；请增大或去掉 connections",
+            "用户太少：请求等待 {} 个用户之一，而他们处于思考时间；每次迭代 {iteration}，其中被测服务占 {target}；请增大或去掉 connections",
             count(users)
         ),
     )
@@ -136,7 +136,7 @@ fn those(run: &Run, language: Language) -> String {
     }
 }
 
-fn of_probe(run: &Run, part: &PartOfUsers, limit: Limit, language: Language) -> String {
+fn of_probe(run: &Run, part: &UsersPart, limit: Limit, language: Language) -> String {
     // What half of them are held against is the rate before the end.
     let before = run
         .probe_of_limited()
@@ -158,13 +158,13 @@ fn of_probe(run: &Run, part: &PartOfUsers, limit: Limit, language: Language) -> 
             format!("被测服务已达上限，{achieved}/s：{those}得到 {share} 的吞吐；更多用户只会等得更久"),
         ),
         _ => language.pick(
-            format!("fewer users give less than {achieved}/s: {those} got {share} of the rate; whether more give more was not tried: onrush find-max --on users"),
-            format!("用户更少，吞吐就低于 {achieved}/s：{those}得到 {share} 的吞吐；更多用户能否更快，没有试过：onrush find-max --on users"),
+            format!("fewer users give less than {achieved}/s: {those} got {share} of the rate; whether more give more was not tried: onrush find-max --vary users"),
+            format!("用户更少，吞吐就低于 {achieved}/s：{those}得到 {share} 的吞吐；更多用户能否更快，没有试过：onrush find-max --vary users"),
         ),
     }
 }
 
-fn of_curve(part: &PartOfUsers, limit: Limit, language: Language) -> String {
+fn of_curve(part: &UsersPart, limit: Limit, language: Language) -> String {
     let (kept, share) = (in_percent(part.kept), in_percent(part.rate));
     match limit {
         Limit::Target => language.pick(
@@ -176,8 +176,8 @@ fn of_curve(part: &PartOfUsers, limit: Limit, language: Language) -> String {
             format!("连接太少：全部在忙，请求在等待，而只用其中 {kept} 时吞吐为 {share}；请增大或去掉 -c"),
         ),
         _ => language.pick(
-            format!("fewer users give less: with {kept} as many requests in flight the rate was {share}; whether more give more was not tried: onrush find-max --on users"),
-            format!("用户更少，吞吐就更低：在途请求只有最多时的 {kept} 时吞吐为 {share}；更多用户能否更快，没有试过：onrush find-max --on users"),
+            format!("fewer users give less: with {kept} as many requests in flight the rate was {share}; whether more give more was not tried: onrush find-max --vary users"),
+            format!("用户更少，吞吐就更低：在途请求只有最多时的 {kept} 时吞吐为 {share}；更多用户能否更快，没有试过：onrush find-max --vary users"),
         ),
     }
 }
@@ -191,7 +191,7 @@ fn of_first_round(run: &Run, share: f64, language: Language) -> String {
     )
 }
 
-fn stood_still(gaps: &Gaps, language: Language) -> String {
+fn stalled(gaps: &Gaps, language: Language) -> String {
     let (from, to) = instants(gaps);
     let again = match gaps.came_back {
         true => language.pick(", then responses again", "，此后恢复响应"),
@@ -202,7 +202,7 @@ fn stood_still(gaps: &Gaps, language: Language) -> String {
             "the target stalled: no response on any connection from {from} to {to}{again}{}",
             others(gaps, language)
         ),
-        format!("被测服务停顿：从 {from} 到 {to} 所有连接都没有响应{again}{}", others(gaps, language)),
+        format!("被测服务卡顿：从 {from} 到 {to} 所有连接都没有响应{again}{}", others(gaps, language)),
     )
 }
 
@@ -260,10 +260,10 @@ fn waits(run: &Run, connections: u64, share: f64, language: Language) -> String 
 fn unknown(run: &Run, why: &Unknown, language: Language) -> String {
     let achieved = rate(run.limited().rate);
     if let Unknown::AllBusy { connections } = why {
-        let asked = run.limited().asked_per_s.map_or(String::new(), rate);
+        let requested = run.limited().requested_per_s.map_or(String::new(), rate);
         return language.pick(
-            format!("{achieved}/s of {asked}/s requested: starts waited for one of {}; whether more of them give more is not known: try -c {}", counted(*connections, "connection"), connections * 2),
-            format!("实际 {achieved}/s，计划 {asked}/s：请求等待 {} 个连接之一；更多连接能否更快尚不清楚：请试 -c {}", count(*connections), connections * 2),
+            format!("{achieved}/s of {requested}/s requested: starts waited for one of {}; whether more of them give more is not known: try -c {}", counted(*connections, "connection"), connections * 2),
+            format!("实际 {achieved}/s，计划 {requested}/s：请求等待 {} 个连接之一；更多连接能否更快尚不清楚：请试 -c {}", count(*connections), connections * 2),
         );
     }
     let because = match why {
@@ -296,15 +296,15 @@ fn unknown(run: &Run, why: &Unknown, language: Language) -> String {
 fn not_tried(why: NotTried, language: Language) -> &'static str {
     let (english, chinese) = match why {
         NotTried::NotYet | NotTried::Unwanted => (
-            "half of the users were not tried (--no-probe); onrush find-max --on users tells",
-            "没有用一半的用户试过（--no-probe）；可用 onrush find-max --on users 判断",
+            "half of the users were not tried (--no-probe); onrush find-max --vary users tells",
+            "没有用一半的用户试过（--no-probe）；可用 onrush find-max --vary users 判断",
         ),
         NotTried::Counted => (
             "a load that a number or a budget ends is not probed; one with a time is (-z 10s)",
-            "按数量或预算结束的负载不做探测；按时间结束的会（-z 10s）",
+            "按数量或用量上限结束的压测不做试探；按时间结束的会（-z 10s）",
         ),
         NotTried::Stopped => ("it was stopped before half of the users were tried", "在用一半的用户试探之前就停止了"),
-        NotTried::Unasked => (
+        NotTried::NotRequested => (
             "half of the users are tried in a file when it is asked for: --probe, or probe: true under run",
             "场景文件需要明确要求才会用一半的用户试探：--probe，或 run 下的 probe: true",
         ),
@@ -325,8 +325,8 @@ fn not_tried(why: NotTried, language: Language) -> &'static str {
             "共用连接时不用一半的用户试探；请与更多连接比较",
         ),
         NotTried::Elsewhere => (
-            "the workers of a cluster do not try half of the users; onrush find-max --on users tells",
-            "集群中的工作进程不用一半的用户试探；可用 onrush find-max --on users 判断",
+            "the workers of a cluster do not try half of the users; onrush find-max --vary users tells",
+            "集群中的工作进程不用一半的用户试探；可用 onrush find-max --vary users 判断",
         ),
         NotTried::FewInWorkers => (
             "a worker with one user has no half; compare with twice as many users",
@@ -334,7 +334,7 @@ fn not_tried(why: NotTried, language: Language) -> &'static str {
         ),
         NotTried::Several => (
             "half of the users are tried where all scenarios are of users and end together; --only NAME runs one",
-            "只有全部场景都按用户数施压且同时结束，才会用一半的用户试探；可用 --only 名称 单独运行",
+            "只有全部场景都是固定并发且同时结束，才会用一半的用户试探；可用 --only 名称 单独运行",
         ),
         NotTried::Once => (
             "half of the users cannot be tried where rows, meetings or first steps are used once",

@@ -1,9 +1,9 @@
 //! How grave the first thing is that is said of a run, and its heading.
 
-use engine::{Known, Limit};
+use engine::{Basis, Limit};
 use figures::Run;
 
-use super::mark_of_spoiled;
+use super::unreliable_mark;
 use crate::Language;
 use crate::failed::nothing_succeeded;
 use crate::rows;
@@ -47,34 +47,34 @@ fn heading(run: &Run, language: Language) -> (Tone, &'static str) {
         return (Tone::Bad, pick("Nothing succeeded", "没有一个请求成功"));
     }
     match verdict.known {
-        Known::Refusals { .. } => return (Tone::Bad, pick("The target refuses requests", "被测服务拒绝请求")),
-        Known::Outage(_) => return (Tone::Bad, pick("The target refused connections", "被测服务拒绝连接")),
-        Known::StoodStill(_) => return (Tone::Bad, pick("The target stalled", "被测服务停顿")),
-        Known::LostSyns { .. } => return (Tone::Bad, pick("Connections waited for seconds", "建立连接用了数秒")),
-        Known::Starved { .. } => return (Tone::Bad, pick("Users without a response", "有用户没有得到响应")),
+        Basis::Refusals { .. } => return (Tone::Bad, pick("The target refuses requests", "被测服务拒绝请求")),
+        Basis::Outage(_) => return (Tone::Bad, pick("The target refused connections", "被测服务拒绝连接")),
+        Basis::StoodStill(_) => return (Tone::Bad, pick("The target stalled", "被测服务卡顿")),
+        Basis::LostSyns { .. } => return (Tone::Bad, pick("Connections waited for seconds", "建立连接用了数秒")),
+        Basis::Starved { .. } => return (Tone::Bad, pick("Users without a response", "有用户没有得到响应")),
         _ => {}
     }
     if tally.failed > 0 {
         return (Tone::Bad, pick("Requests failed", "有请求失败"));
     }
     if run.judged.iter().any(|one| !one.judgement.holds) {
-        return (Tone::Bad, pick("Thresholds not met", "未达到阈值"));
+        return (Tone::Bad, pick("Thresholds not met", "阈值未达标"));
     }
-    if verdict.is_spoiled() {
-        return (Tone::Bad, pick("Spoiled: this machine was the limit", "结果不可信：瓶颈在压测机"));
+    if verdict.is_unreliable() {
+        return (Tone::Bad, pick("Spoiled: this machine was the limit", "结果不可靠：瓶颈在压测机"));
     }
     if run.is_unreliable() {
-        return (Tone::Unsure, pick("Times include stalls of this machine", "耗时包含本机的停顿"));
+        return (Tone::Unsure, pick("Times include stalls of this machine", "耗时包含本机的卡顿"));
     }
     if rows::that_ended_it(run).is_some() && verdict.limit == Limit::PlanKept {
         return (Tone::Unsure, pick("Rows used up", "数据行已用完"));
     }
     match verdict.limit {
         Limit::PlanKept => (Tone::Good, pick("Plan kept", "计划已达成")),
-        Limit::Target if run.asked_per_s.is_some() => {
+        Limit::Target if run.requested_per_s.is_some() => {
             (Tone::Unsure, pick("The target was the limit", "瓶颈在被测服务"))
         }
-        Limit::Target if verdict.known == Known::Counts => {
+        Limit::Target if verdict.known == Basis::Counts => {
             (Tone::Bad, pick("Requests without a response", "有请求没有得到响应"))
         }
         Limit::Target => (Tone::Good, pick("The target is at its limit", "被测服务已达上限")),
@@ -82,7 +82,7 @@ fn heading(run: &Run, language: Language) -> (Tone, &'static str) {
         Limit::Connections => (Tone::Unsure, pick("Too few connections", "连接太少")),
         Limit::Machine => (Tone::Unsure, pick("This machine was full", "本机的核已占满")),
         Limit::Link => (Tone::Unsure, pick("The network was the limit", "瓶颈在网络")),
-        Limit::Generator | Limit::PortsOrDescriptors | Limit::Workers => (Tone::Bad, mark_of_spoiled(language)),
-        Limit::Unknown => (Tone::Unsure, pick("Limit not known", "上限尚不清楚")),
+        Limit::Generator | Limit::PortsOrDescriptors | Limit::Workers => (Tone::Bad, unreliable_mark(language)),
+        Limit::Unknown => (Tone::Unsure, pick("Limit not known", "瓶颈尚不清楚")),
     }
 }

@@ -5,9 +5,9 @@ use std::collections::{HashMap, HashSet};
 use plan::{Argument, Filling};
 
 use super::visit;
+use crate::diagnostic::{DiagnosticSink, Fault, NameFault};
 use crate::expression;
 use crate::file::{Action, DataSet, File, Json, Step};
-use crate::mistake::{Fault, Found, NameFault};
 use crate::source::{Source, Span};
 
 /// A shorter name is near to too many others.
@@ -26,7 +26,7 @@ impl Columns {
 }
 
 /// All names that a file gives to something.
-pub(super) struct Declared {
+pub(super) struct Symbols {
     /// Variables of the beginning, with their lines.
     pub(super) vars: HashMap<String, usize>,
     /// Data, with what is known of its columns.
@@ -39,7 +39,7 @@ pub(super) struct Declared {
     pub(super) seen: HashSet<String>,
 }
 
-impl Declared {
+impl Symbols {
     pub(super) fn of(file: &File, source: &Source, seen: &[String]) -> Self {
         let line = |at: Span| source.place(at.start).line;
         let mut declared = Self {
@@ -80,7 +80,7 @@ impl Declared {
     }
 
     /// Names that two things have, and those of secrets that nothing has.
-    pub(super) fn check(&self, file: &File, source: &Source, found: &mut Found) {
+    pub(super) fn check(&self, file: &File, source: &Source, found: &mut DiagnosticSink) {
         let line = |at: Span| source.place(at.start).line;
         for DataSet { name, .. } in &file.data {
             if let Some(line) = self.vars.get(&name.text) {
@@ -102,11 +102,11 @@ impl Declared {
                     }
                 }
                 match &step.action {
-                    Action::Meet(meet) => {
+                    Action::Barrier(meet) => {
                         let known = places.entry(&meet.name.text);
                         let (users, within, first) = *known.or_insert((meet.users, meet.within, meet.name.at));
                         if (users, within) != (meet.users, meet.within) {
-                            let fault = NameFault::Meet { name: meet.name.text.clone(), line: line(first) };
+                            let fault = NameFault::Barrier { name: meet.name.text.clone(), line: line(first) };
                             found.add(meet.name.at, Fault::Name(fault));
                         }
                     }
@@ -148,21 +148,21 @@ impl Declared {
     /// Nothing is called so.
     pub(super) fn unknown(&self, name: &str, more: &[&str]) -> Fault {
         let known = self.vars.keys().chain(self.data.keys()).chain(self.taken.keys()).map(String::as_str);
-        let near = plan::nearest(name, known.chain(more.iter().copied()));
+        let near = plan::did_you_mean(name, known.chain(more.iter().copied()));
         let near = near.filter(|_| name.len() >= NEAR_BYTES_MIN).map(str::to_owned);
-        Fault::Name(NameFault::Unknown { name: crate::mistake::shortened(name), near })
+        Fault::Name(NameFault::Unknown { name: crate::diagnostic::shortened(name), near })
     }
 
     /// A column that the data does not have, as far as that is known.
     pub(super) fn column_fault(&self, set: &str, columns: Option<&Columns>, column: &str) -> Option<Fault> {
         let columns = columns.filter(|columns| !columns.set.contains(column))?;
-        let near = plan::nearest(column, columns.list.iter().map(String::as_str)).map(str::to_owned);
-        let known = crate::mistake::shortened(&columns.list.join(", "));
+        let near = plan::did_you_mean(column, columns.list.iter().map(String::as_str)).map(str::to_owned);
+        let known = crate::diagnostic::shortened(&columns.list.join(", "));
         let (set, column) = (set.to_owned(), column.to_owned());
         if let ([line], None) = (&columns.list[..], &near)
             && let Some(sign) = [";", "\\t", "|", ","].into_iter().find(|sign| line.contains(sign_of(sign)))
         {
-            let (line, cut) = (crate::mistake::shortened(line), if sign == "," { "another sign" } else { "','" });
+            let (line, cut) = (crate::diagnostic::shortened(line), if sign == "," { "another sign" } else { "','" });
             return Some(Fault::Name(NameFault::Separator { set, column, line, cut, sign }));
         }
         if near.is_none() && columns.list.iter().any(|name| !is_like_a_name(name)) {

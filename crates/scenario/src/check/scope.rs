@@ -5,16 +5,16 @@ use std::ops::Range;
 
 use plan::{Argument, Filling, Function, Pattern, Slot, SlotPlace};
 
-use super::names::Declared;
+use super::names::Symbols;
 use super::visit;
+use crate::diagnostic::{DiagnosticSink, Fault, NameFault};
 use crate::expression;
 use crate::file::{Action, Expression, File, Step};
-use crate::mistake::{Fault, Found, NameFault};
 use crate::source::Span;
 
 /// A way through steps, with the names that have been taken on it.
 pub(super) struct Walk<'w> {
-    declared: &'w Declared,
+    declared: &'w Symbols,
     /// Whose steps they are.
     scenario: Option<usize>,
     taken: HashSet<String>,
@@ -22,11 +22,11 @@ pub(super) struct Walk<'w> {
     log: Vec<String>,
     /// Data that is used, and where first.
     used: HashMap<String, Span>,
-    found: &'w mut Found,
+    found: &'w mut DiagnosticSink,
 }
 
 impl<'w> Walk<'w> {
-    pub(super) fn new(declared: &'w Declared, scenario: Option<usize>, found: &'w mut Found) -> Self {
+    pub(super) fn new(declared: &'w Symbols, scenario: Option<usize>, found: &'w mut DiagnosticSink) -> Self {
         Self { declared, scenario, taken: HashSet::new(), log: Vec::new(), used: HashMap::new(), found }
     }
 
@@ -219,8 +219,8 @@ impl<'w> Walk<'w> {
             declared.vars.contains_key(name) || declared.data.contains_key(name) || self.taken.contains(name);
         let taken = declared.taken.get(name).map_or(&[][..], Vec::as_slice);
         // Whatever gives it a value may be what was wrong.
-        let is_told = taken.is_empty() && declared.seen.contains(name);
-        if is_there || is_told {
+        let is_reported = taken.is_empty() && declared.seen.contains(name);
+        if is_there || is_reported {
             return;
         }
         if !self.found.has_room() {

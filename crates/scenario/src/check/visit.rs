@@ -2,7 +2,7 @@
 
 use plan::Pattern;
 
-use crate::file::{Action, Body, Json, MessageData, PartValue, Step, Take};
+use crate::file::{Action, Body, Extract, Json, MessageData, PartValue, Step};
 
 /// Each text with slots of a step, without those of the steps within.
 pub(super) fn patterns(step: &mut Step, see: &mut dyn FnMut(&mut Pattern)) {
@@ -43,7 +43,7 @@ pub(super) fn patterns(step: &mut Step, see: &mut dyn FnMut(&mut Pattern)) {
     }
 }
 
-fn defaults(takes: &mut [Take], see: &mut dyn FnMut(&mut Pattern)) {
+fn defaults(takes: &mut [Extract], see: &mut dyn FnMut(&mut Pattern)) {
     takes.iter_mut().filter_map(|take| take.default.as_mut()).for_each(|value| json(value, see));
 }
 
@@ -61,7 +61,7 @@ pub(super) fn json(value: &mut Json, see: &mut dyn FnMut(&mut Pattern)) {
 }
 
 /// What a step takes.
-pub(super) fn takes(step: &Step) -> &[Take] {
+pub(super) fn takes(step: &Step) -> &[Extract] {
     match &step.action {
         Action::Request(request) => &request.take,
         Action::Call(call) => &call.take,

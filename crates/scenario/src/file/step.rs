@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use plan::{
-    AnswerEnd, Bound, Ground, HeaderCheck, JsonCheck, MessageKind, OnFailure, Pattern, StatusSet, TakeFrom, TextCheck,
-    Think, Which,
+    Bound, ExtractFrom, Ground, HeaderCheck, JsonCheck, MessageKind, OnFailure, Pattern, ResponseEnd, StatusSet,
+    TextCheck, Think, Which,
 };
 use serde_json::Number;
 
@@ -88,7 +88,7 @@ pub enum Action {
         steps: Vec<Step>,
     },
     /// Users wait for each other.
-    Meet(Meet),
+    Barrier(Barrier),
 }
 
 /// An exchange of HTTP.
@@ -103,7 +103,7 @@ pub struct Request {
     /// What it carries.
     pub body: Option<Body>,
     /// What is taken from the answer.
-    pub take: Vec<Take>,
+    pub take: Vec<Extract>,
     /// What a good answer is.
     pub expect: Expect,
     /// From sent to done.
@@ -202,7 +202,7 @@ pub struct Call {
     /// One, or several for a method that takes a stream.
     pub messages: Vec<Json>,
     /// What is taken from the answer.
-    pub take: Vec<Take>,
+    pub take: Vec<Extract>,
     /// What a good answer is.
     pub expect: Expect,
     /// The deadline.
@@ -219,7 +219,7 @@ pub struct Talk {
     /// Offered in the handshake.
     pub subprotocols: Vec<String>,
     /// Where messages of the peer end; `None`: it is WebSocket, and they say so themselves.
-    pub answers: Option<AnswerEnd>,
+    pub responses: Option<ResponseEnd>,
     /// From the beginning to an open connection.
     pub timeout: Option<Duration>,
     /// What is said.
@@ -256,7 +256,7 @@ pub struct Receive {
     /// What it must be; others are let go by.
     pub expect: Expect,
     /// What is taken from it.
-    pub take: Vec<Take>,
+    pub take: Vec<Extract>,
 }
 
 /// One way of several.
@@ -270,7 +270,7 @@ pub struct Choice {
 
 /// Users wait for each other.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Meet {
+pub struct Barrier {
     /// The place.
     pub name: Name,
     /// So many of them.
@@ -298,11 +298,11 @@ pub struct Expect {
 
 /// A value that is taken from an answer.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Take {
+pub struct Extract {
     /// What it is called from then on.
     pub name: Name,
     /// Where it stands.
-    pub from: TakeFrom,
+    pub from: ExtractFrom,
     /// Which, when there are several.
     pub which: Which,
     /// What it is when nothing is found; `None`: then the step fails.

@@ -2,9 +2,9 @@
 
 use plan::{Pattern, PatternPart, Rendering, Slot, SlotPlace, Unknown};
 
-use super::Making;
+use super::DynamicParts;
+use crate::diagnostic::Fault;
 use crate::file::{Json, Part, PartValue};
-use crate::mistake::Fault;
 
 /// Parts of a form with files are cut by this line, which no usual content has.
 const BOUNDARY: &str = "----onrush-5f3a9c1e7b2d4860";
@@ -35,13 +35,13 @@ impl Pieces {
         }
     }
 
-    fn bytes(&mut self, bytes: &[u8], making: &mut Making<'_>) -> Result<(), Unknown> {
+    fn bytes(&mut self, bytes: &[u8], making: &mut DynamicParts<'_>) -> Result<(), Unknown> {
         self.flush(making)?;
         self.rendering = std::mem::take(&mut self.rendering).then(Rendering::of_bytes(bytes));
         Ok(())
     }
 
-    fn flush(&mut self, making: &mut Making<'_>) -> Result<(), Unknown> {
+    fn flush(&mut self, making: &mut DynamicParts<'_>) -> Result<(), Unknown> {
         let pattern = Pattern { parts: std::mem::take(&mut self.parts) };
         let rendering = making.naming.rendering(&pattern)?;
         self.rendering = std::mem::take(&mut self.rendering).then(rendering);
@@ -49,7 +49,7 @@ impl Pieces {
     }
 
     /// All of it, looked up.
-    pub(super) fn finish(mut self, making: &mut Making<'_>) -> Result<Rendering, Fault> {
+    pub(super) fn finish(mut self, making: &mut DynamicParts<'_>) -> Result<Rendering, Fault> {
         self.flush(making)?;
         Ok(self.rendering)
     }
@@ -153,7 +153,7 @@ fn write_string(pattern: &Pattern, pieces: &mut Pieces, keeps_type: bool) {
 }
 
 /// A form with files, and its media type.
-pub(super) fn of_parts(parts: &[Part], making: &mut Making<'_>) -> Result<(Pieces, String), Fault> {
+pub(super) fn of_parts(parts: &[Part], making: &mut DynamicParts<'_>) -> Result<(Pieces, String), Fault> {
     let mut pieces = Pieces::default();
     for part in parts {
         pieces.text(&format!("--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"{}\"", quoted(&part.name)));

@@ -18,7 +18,7 @@ pub(crate) struct Marks {
 }
 
 impl Marks {
-    /// `before`: as [`beginning`] gives it.
+    /// `setup`: as [`beginning`] gives it.
     pub(crate) fn new(before: &str) -> Self {
         Self { before: before.to_owned(), slots: Vec::new() }
     }

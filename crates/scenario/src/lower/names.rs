@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use plan::{Column, Expression, Filling, Meaning, Names, Pattern, PatternPart, Rendering, Slot, Unknown, Value};
 
 use crate::expression;
-use crate::file::{Action, File, Step, Take};
+use crate::file::{Action, Extract, File, Step};
 use crate::source::Span;
 
 /// The names of one scenario.
@@ -72,7 +72,7 @@ impl<'a> Naming<'a> {
 
     fn add_taken(&mut self, steps: &[Step]) {
         for step in steps {
-            let takes: &[Take] = match &step.action {
+            let takes: &[Extract] = match &step.action {
                 Action::Request(request) => &request.take,
                 Action::Call(call) => &call.take,
                 Action::Receive(receive) => &receive.take,

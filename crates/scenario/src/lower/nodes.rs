@@ -1,18 +1,18 @@
 //! Steps of a file become nodes of a program, and the steps of a plan that these ask for.
 
-use plan::{Choice, Meeting, Node, Step as PlanStep, Target, Transaction};
+use plan::{Barrier, Choice, Node, Step as PlanStep, Target, Transaction};
 
-use super::Making;
-use super::meetings::Meetings;
-use super::requests::Part;
+use super::DynamicParts;
+use super::barriers::Barriers;
+use super::requests::PreparedPart;
 use super::talks::Turn;
+use crate::diagnostic::Fault;
 use crate::file::{Action, Expression, Step, Talk};
-use crate::mistake::Fault;
 
 /// What the program of one scenario is made of.
 pub(super) struct Nodes<'m, 'a> {
-    making: &'m mut Making<'a>,
-    meetings: &'m mut Meetings,
+    making: &'m mut DynamicParts<'a>,
+    barriers: &'m mut Barriers,
     steps: Vec<PlanStep>,
     targets: Vec<(Target, Opening)>,
     transactions: Vec<Transaction>,
@@ -22,8 +22,8 @@ pub(super) struct Nodes<'m, 'a> {
 type Opening = Option<(Vec<(String, Vec<u8>)>, Vec<String>)>;
 
 impl<'m, 'a> Nodes<'m, 'a> {
-    pub(super) fn new(making: &'m mut Making<'a>, meetings: &'m mut Meetings) -> Self {
-        Self { making, meetings, steps: Vec::new(), targets: Vec::new(), transactions: Vec::new() }
+    pub(super) fn new(making: &'m mut DynamicParts<'a>, barriers: &'m mut Barriers) -> Self {
+        Self { making, barriers, steps: Vec::new(), targets: Vec::new(), transactions: Vec::new() }
     }
 
     pub(super) fn into_parts(self) -> (Vec<PlanStep>, Vec<Target>, Vec<Transaction>) {
@@ -74,9 +74,9 @@ impl<'m, 'a> Nodes<'m, 'a> {
                 steps: steps.iter().filter_map(|step| self.exchange(step)).collect(),
                 on_failure: self.making.on_failure(step),
             },
-            Action::Meet(meet) => {
-                let meeting = Meeting { name: meet.name.text.clone(), users: meet.users, within: meet.within };
-                Node::Meet(self.meetings.number(meeting, meet.name.at))
+            Action::Barrier(meet) => {
+                let barrier = Barrier { name: meet.name.text.clone(), users: meet.users, within: meet.within };
+                Node::Barrier(self.barriers.number(barrier, meet.name.at))
             }
         })
     }
@@ -97,8 +97,8 @@ impl<'m, 'a> Nodes<'m, 'a> {
         self.add(step, part)
     }
 
-    fn add(&mut self, step: &Step, part: Result<Part, Fault>) -> Option<usize> {
-        let (target, mut made) = self.making.told(step.at, part)?;
+    fn add(&mut self, step: &Step, part: Result<PreparedPart, Fault>) -> Option<usize> {
+        let (target, mut made) = self.making.reported(step.at, part)?;
         let opening = made.talk.as_ref().map(|talk| (made.request.headers.clone(), talk.subprotocols.clone()));
         made.target = self.target(target, opening);
         self.steps.push(made);

@@ -5,20 +5,20 @@ use std::sync::Arc;
 
 use plan::draft::{Body as DraftBody, Draft};
 use plan::{
-    Address, Header, Making as Made, Pattern, REQUEST_BODY_BYTES_MAX, Rendering, SlotPlace, Step as PlanStep, Take,
-    Taking, Target, Value, ValuePattern,
+    Address, DynamicParts as Made, Extract, Extraction, Header, Pattern, REQUEST_BODY_BYTES_MAX, Rendering, SlotPlace,
+    Step as PlanStep, Target, Value, ValuePattern,
 };
 
 use super::marks::Marks;
 use super::urls::Scheme;
-use super::{Making, bodies};
-use crate::file::{Body, Call, Expect, Json, Request, Step, Take as FileTake};
-use crate::mistake::Fault;
+use super::{DynamicParts, bodies};
+use crate::diagnostic::Fault;
+use crate::file::{Body, Call, Expect, Extract as FileTake, Json, Request, Step};
 
 /// A step and where it goes.
-pub(super) type Part = (Target, PlanStep);
+pub(super) type PreparedPart = (Target, PlanStep);
 
-impl Making<'_> {
+impl DynamicParts<'_> {
     /// What all steps have in common.
     pub(super) fn draft(&self) -> Draft {
         let mut draft = self.file.defaults.flags.clone();
@@ -64,26 +64,26 @@ impl Making<'_> {
     /// What a good answer is: what the step says, and the defaults where it says nothing.
     pub(super) fn add_expects(&self, draft: &mut Draft, own: &Expect) -> (Vec<plan::Bound>, Vec<plan::Bound>) {
         let usual = &self.file.defaults.expect;
-        let answers = &mut draft.answers;
-        answers.status = own.status.clone().or_else(|| usual.status.clone()).or_else(|| answers.status.take());
-        answers.bodies.extend(usual.bodies.iter().chain(&own.bodies).cloned());
-        answers.headers.extend(usual.headers.iter().chain(&own.headers).cloned());
-        answers.json.extend(usual.json.iter().chain(&own.json).cloned());
+        let responses = &mut draft.responses;
+        responses.status = own.status.clone().or_else(|| usual.status.clone()).or_else(|| responses.status.take());
+        responses.bodies.extend(usual.bodies.iter().chain(&own.bodies).cloned());
+        responses.headers.extend(usual.headers.iter().chain(&own.headers).cloned());
+        responses.json.extend(usual.json.iter().chain(&own.json).cloned());
         let all = |own: &[plan::Bound], usual: &[plan::Bound]| usual.iter().chain(own).copied().collect();
         (all(&own.time, &usual.time), all(&own.size, &usual.size))
     }
 
     /// What is taken from the answers of a step.
-    pub(super) fn takings(&mut self, takes: &[FileTake]) -> Result<Vec<Taking>, Fault> {
+    pub(super) fn takings(&mut self, takes: &[FileTake]) -> Result<Vec<Extraction>, Fault> {
         let one = |take: &FileTake| {
             let default = take.default.as_ref().map(|json| self.value_pattern(json)).transpose()?;
             let name = take.name.text.clone();
             let variable = self.naming.number(&name).ok_or_else(|| Fault::Slot { text: name.clone() })?;
-            let from = Take::new(&take.from, take.which).map_err(|error| {
+            let from = Extract::new(&take.from, take.which).map_err(|error| {
                 self.fault_at = Some(take.name.at);
-                Fault::Take(error)
+                Fault::Extract(error)
             })?;
-            Ok(Taking { variable, name, take: from, default })
+            Ok(Extraction { variable, name, take: from, default })
         };
         takes.iter().map(one).collect()
     }
@@ -118,7 +118,7 @@ impl Making<'_> {
     }
 
     /// A request of HTTP.
-    pub(super) fn request(&mut self, step: &Step, request: &Request) -> Result<Part, Fault> {
+    pub(super) fn request(&mut self, step: &Step, request: &Request) -> Result<PreparedPart, Fault> {
         let (mut draft, mut marks) = (self.draft(), Marks::new(&self.mark));
         draft.request.method = Some(request.method.clone());
         let place = self.place(&request.url, Scheme::Http, &mut marks)?;
@@ -127,9 +127,9 @@ impl Making<'_> {
         if let Some(timeout) = request.timeout {
             draft.request.timeout = Some(timeout);
         }
-        draft.answers.location = request.location.unwrap_or(draft.answers.location);
+        draft.responses.location = request.location.unwrap_or(draft.responses.location);
         // How far they are followed may stand in the defaults for the steps that do follow.
-        draft.answers.max_redirs = draft.answers.max_redirs.filter(|_| draft.answers.location);
+        draft.responses.max_redirs = draft.responses.max_redirs.filter(|_| draft.responses.location);
         let (time, size) = self.add_expects(&mut draft, &request.expect);
         let body = request.body.as_ref().map(|body| self.body(body, &mut draft)).transpose()?;
         if let Some(body) = &body {
@@ -184,7 +184,7 @@ impl Making<'_> {
     }
 
     /// A step with its name, and with what is made anew for each exchange, if there is something.
-    pub(super) fn finish(&mut self, step: &Step, part: Part, making: Made) -> Result<Part, Fault> {
+    pub(super) fn finish(&mut self, step: &Step, part: PreparedPart, making: Made) -> Result<PreparedPart, Fault> {
         let (target, mut made) = part;
         made.name.clone_from(&step.name);
         // Cookies of the user go with what is made for it.
@@ -227,18 +227,18 @@ impl Making<'_> {
         if let Some(timeout) = call.timeout {
             draft.request.timeout = Some(timeout);
         }
-        draft.answers.location = false;
-        draft.answers.max_redirs = None;
+        draft.responses.location = false;
+        draft.responses.max_redirs = None;
         Ok((draft, marks))
     }
 
     /// A call of gRPC.
-    pub(super) fn call(&mut self, step: &Step, call: &Call) -> Result<Part, Fault> {
+    pub(super) fn call(&mut self, step: &Step, call: &Call) -> Result<PreparedPart, Fault> {
         let (mut draft, marks) = self.call_parts(call)?;
         let (time, size) = self.add_expects(&mut draft, &call.expect);
         if call.expect.status.is_none() {
             // The statuses of the defaults are those of HTTP.
-            draft.answers.status = None;
+            draft.responses.status = None;
         }
         let renderings: Vec<Rendering> =
             call.messages.iter().map(|json| bodies::of_json(json).finish(self)).collect::<Result<_, _>>()?;

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use plan::draft::{Body as DraftBody, Draft};
-use plan::{AnswerEnd, MessageKind, Rendering};
+use plan::{MessageKind, Rendering, ResponseEnd};
 
 use super::marks::Marks;
-use super::requests::Part;
+use super::requests::PreparedPart;
 use super::urls::Scheme;
-use super::{Making, bodies};
+use super::{DynamicParts, bodies};
+use crate::diagnostic::Fault;
 use crate::file::{Message, MessageData, Receive, Step, Talk};
-use crate::mistake::Fault;
 
 /// What is said and heard in one exchange.
 pub(super) struct Turn<'a> {
@@ -21,12 +21,12 @@ pub(super) struct Turn<'a> {
     pub(super) is_alone: bool,
 }
 
-impl Making<'_> {
+impl DynamicParts<'_> {
     /// An exchange of a conversation.
-    pub(super) fn turn(&mut self, step: &Step, turn: &Turn<'_>) -> Result<Part, Fault> {
+    pub(super) fn turn(&mut self, step: &Step, turn: &Turn<'_>) -> Result<PreparedPart, Fault> {
         let Turn { talk, send, receive, is_alone } = turn;
         self.naming.at = step.at;
-        let is_ws = talk.answers.is_none();
+        let is_ws = talk.responses.is_none();
         let (mut draft, mut marks) = (self.draft(), Marks::new(&self.mark));
         let place = self.place(&talk.url, Scheme::WebSocket, &mut marks)?;
         self.go_to(&mut draft, &place.marked)?;
@@ -42,8 +42,8 @@ impl Making<'_> {
                 _ => DraftBody::Bytes(bytes),
             });
         }
-        draft.request.talk.end = match (receive, &talk.answers) {
-            (None, _) if !is_alone => Some(AnswerEnd::None),
+        draft.request.talk.end = match (receive, &talk.responses) {
+            (None, _) if !is_alone => Some(ResponseEnd::None),
             (_, Some(end)) => Some(end.clone()),
             (_, None) => None,
         };
@@ -54,8 +54,8 @@ impl Making<'_> {
         let empty = crate::file::Expect::default();
         let expect = receive.map_or(&empty, |receive| &receive.expect);
         // What is usual for answers of HTTP says nothing of messages.
-        draft.answers.bodies.extend(expect.bodies.iter().cloned());
-        draft.answers.json.extend(expect.json.iter().cloned());
+        draft.responses.bodies.extend(expect.bodies.iter().cloned());
+        draft.responses.json.extend(expect.json.iter().cloned());
         let (mut target, mut made) = draft.part(None, receive.is_some() && send.is_none())?;
         (made.checks.time, made.checks.size) = (expect.time.clone(), expect.size.clone());
         if let Some(talk) = &mut made.talk {
@@ -76,7 +76,7 @@ impl Making<'_> {
         }
         // What only HTTP has stands in the defaults for the requests beside this.
         (draft.request.method, draft.connection.version, draft.connection.streams) = (None, None, None);
-        draft.answers = plan::draft::Answers::default();
+        draft.responses = plan::draft::ResponseChecks::default();
         Ok(())
     }
 

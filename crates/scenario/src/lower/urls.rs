@@ -2,20 +2,20 @@
 
 use plan::{Filling, Pattern, PatternPart, Slot};
 
-use super::Making;
+use super::DynamicParts;
 use super::marks::Marks;
-use crate::mistake::Fault;
+use crate::diagnostic::Fault;
 
 /// A URL whose slots are marks.
-pub(super) struct Place {
+pub(super) struct UrlTemplate {
     pub(super) marked: String,
     /// All of path and query is one value, which may be a URL of the target.
     pub(super) is_whole: bool,
 }
 
-impl Making<'_> {
+impl DynamicParts<'_> {
     /// The URL of a step. `scheme`: of relative ones, where it is not that of the target.
-    pub(super) fn place(&self, url: &Pattern, scheme: Scheme, marks: &mut Marks) -> Result<Place, Fault> {
+    pub(super) fn place(&self, url: &Pattern, scheme: Scheme, marks: &mut Marks) -> Result<UrlTemplate, Fault> {
         let first = url.parts.first();
         let is_fixed =
             |slot: &Slot| matches!(slot.filling, Filling::Environment(_)) || self.naming.constant(slot).is_some();
@@ -42,7 +42,7 @@ impl Making<'_> {
                 },
             }
         }
-        Ok(Place { marked, is_whole: is_dynamic })
+        Ok(UrlTemplate { marked, is_whole: is_dynamic })
     }
 
     /// What relative URLs begin with.

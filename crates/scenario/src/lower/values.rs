@@ -5,9 +5,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use plan::{Evaluate, Expression, Meaning, Moment, NotFilled, Scope, Value};
 
 use super::names::Naming;
-use super::{Making, Outside};
+use super::{DynamicParts, Outside};
+use crate::diagnostic::{DiagnosticSink, Fault};
 use crate::file::{File, Variable};
-use crate::mistake::{Fault, Found};
 
 /// What constants are made of.
 struct Fixed<'a> {
@@ -73,12 +73,25 @@ impl Scope for Fixed<'_> {
 pub(crate) const NO_INTERPRETER: &str = "this build evaluates no expressions; build it with --features script";
 
 /// The variables of a file, each reckoned once: those of users too, so that what is wrong with them is told before the run.
-pub(super) fn globals(file: &File, outside: &Outside<'_>, mark: String, found: &mut Found) -> Vec<(String, Value)> {
+pub(super) fn globals(
+    file: &File,
+    outside: &Outside<'_>,
+    mark: String,
+    found: &mut DiagnosticSink,
+) -> Vec<(String, Value)> {
     // All names are there while one is reckoned; none is made of one that is made of it.
     let empty: Vec<(String, Value)> =
         file.vars.iter().map(|variable| (variable.name.text.clone(), Value::Null)).collect();
     let naming = Naming::new(file, &empty, &[], outside.environment);
-    let mut making = Making { file, outside, naming, mark, fault_at: None, may_secure: true, found: Found::default() };
+    let mut making = DynamicParts {
+        file,
+        outside,
+        naming,
+        mark,
+        fault_at: None,
+        may_secure: true,
+        found: DiagnosticSink::default(),
+    };
     // Each expression has its number before the interpreter is made.
     let pattern_of = |variable: &Variable| {
         making.naming.at = variable.name.at;

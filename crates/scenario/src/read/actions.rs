@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use plan::{PARALLEL_MAX, PlanError, ROUNDS_MAX, Think, USERS_MAX, parse_count, parse_duration};
 
-use crate::file::{Action, Choice, Meet, Name};
-use crate::mistake::{Fault, Given, LoopWord, Things, Wanted};
+use crate::diagnostic::{Fault, Given, LoopWord, Things, Wanted};
+use crate::file::{Action, Barrier, Choice, Name};
+use crate::keys::{CHOICE, MEET, Object, STEP, verb_of};
 use crate::reader::{Fields, Read, Reader};
-use crate::shape::{CHOICE, MEET, Object, STEP, verb_of};
 use crate::tree::Node;
 
 /// The most ways of one choice.
@@ -50,7 +50,7 @@ pub(super) fn action(reader: &mut Reader<'_>, fields: &mut Fields<'_>, verb: &'s
             }
             Action::Parallel { most, steps: inner }
         }
-        _ => Action::Meet(meet(reader, head?)?),
+        _ => Action::Barrier(meet(reader, head?)?),
     };
     Some((action, verb.to_owned()))
 }
@@ -121,8 +121,8 @@ fn looping(
 ) -> Read<(Action, String)> {
     let word = if verb == "until" { LoopWord::Until } else { LoopWord::While };
     let condition = reader.expression(head);
-    let most = match fields.get("most") {
-        Some(node) => reader.count("most", node, 1, u64::from(ROUNDS_MAX)),
+    let most = match fields.get("max_rounds") {
+        Some(node) => reader.count("max_rounds", node, 1, u64::from(ROUNDS_MAX)),
         None => reader.tell(fields.place(verb), Fault::LoopWithoutEnd(word)),
     };
     let steps = inner(reader, fields, verb);
@@ -131,7 +131,7 @@ fn looping(
     Some((action, verb.to_owned()))
 }
 
-fn meet(reader: &mut Reader<'_>, node: &Node) -> Read<Meet> {
+fn meet(reader: &mut Reader<'_>, node: &Node) -> Read<Barrier> {
     let mut fields = Fields::open(reader, node, &MEET)?;
     let name_node = fields.need(reader, "name");
     let name = name_node.and_then(|node| Some(Name { text: name(reader, node)?, at: node.at }));
@@ -139,7 +139,7 @@ fn meet(reader: &mut Reader<'_>, node: &Node) -> Read<Meet> {
     let within = fields.get("within").and_then(|node| reader.span("within", node));
     fields.close();
     let (name, users) = name.zip(users)?;
-    Some(Meet { name, users, within })
+    Some(Barrier { name, users, within })
 }
 
 /// The key of a step.
@@ -147,7 +147,7 @@ pub(crate) fn verb_name(action: &Action) -> &'static str {
     match action {
         Action::Request(_) => "request",
         Action::Call(_) => "grpc",
-        Action::Talk(talk) if talk.answers.is_some() => "tcp",
+        Action::Talk(talk) if talk.responses.is_some() => "tcp",
         Action::Talk(_) => "websocket",
         Action::Send(_) => "send",
         Action::Receive(_) => "receive",
@@ -160,7 +160,7 @@ pub(crate) fn verb_name(action: &Action) -> &'static str {
         Action::Loop { is_until: true, .. } => "until",
         Action::Loop { .. } => "while",
         Action::Parallel { .. } => "parallel",
-        Action::Meet(_) => "meet",
+        Action::Barrier(_) => "barrier",
     }
 }
 

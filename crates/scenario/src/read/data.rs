@@ -5,10 +5,10 @@ use std::path::Path;
 
 use encoding_rs::GBK;
 
+use crate::diagnostic::{Fault, Things, shortened};
 use crate::file::{AtEnd, DataFormat, DataSet, Encoding, Name, RowPick, RowShare};
-use crate::mistake::{Fault, Things, shortened};
+use crate::keys::{DATA, DATA_FORMATS, ENCODINGS};
 use crate::reader::{Fields, Read, Reader};
-use crate::shape::{DATA, DATA_FORMATS, ENCODINGS};
 use crate::tree::{Node, Value};
 
 /// So much of a data file is read for the names of its columns.
@@ -48,21 +48,22 @@ fn set(reader: &mut Reader<'_>, name: Name, node: &Node) -> Read<DataSet> {
         reader.word(node, &words)
     });
     let separator = fields.get("separator").and_then(|node| separator(reader, node));
-    let pick =
-        fields.get("pick").and_then(|node| reader.word(node, &[("next", RowPick::Next), ("random", RowPick::Random)]));
+    let pick = fields
+        .get("order")
+        .and_then(|node| reader.word(node, &[("sequential", RowPick::Next), ("random", RowPick::Random)]));
     let shares = [("split", RowShare::Split), ("copy", RowShare::Copy), ("unique", RowShare::Unique)];
-    let share = fields.get("share").and_then(|node| reader.word(node, &shares));
+    let share = fields.get("sharing").and_then(|node| reader.word(node, &shares));
     let at_end =
-        fields.get("at_end").and_then(|node| reader.word(node, &[("again", AtEnd::Again), ("stop", AtEnd::Stop)]));
+        fields.get("on_end").and_then(|node| reader.word(node, &[("repeat", AtEnd::Again), ("stop", AtEnd::Stop)]));
     let columns = fields.get("columns").map(|node| reader.one_or_more(node, Reader::owned));
     if pick == Some(RowPick::Random) {
         // A row at random has no end, and is nobody's own.
-        fields.given(&["share", "at_end"]).into_iter().for_each(|one| {
-            reader.found.add(fields.place(one), Fault::Conflict { one, other: "pick: random" });
+        fields.given(&["sharing", "on_end"]).into_iter().for_each(|one| {
+            reader.found.add(fields.place(one), Fault::Conflict { one, other: "order: random" });
         });
     }
     if (share, at_end) == (Some(RowShare::Unique), Some(AtEnd::Again)) {
-        reader.found.add(fields.place("at_end"), Fault::Conflict { one: "at_end: again", other: "share: unique" });
+        reader.found.add(fields.place("on_end"), Fault::Conflict { one: "on_end: repeat", other: "share: unique" });
     }
     if format.is_some_and(|format| format != DataFormat::Csv) {
         // JSON is always UTF-8 (RFC 8259 8.1).

@@ -4,8 +4,8 @@ use plan::Flags;
 
 use super::{expects, requests, steps};
 use crate::file::Defaults;
+use crate::keys::{DEFAULTS, Kind};
 use crate::reader::{Fields, Read, Reader};
-use crate::shape::{DEFAULTS, Kind};
 use crate::tree::Node;
 
 /// Where the text of a key goes.
@@ -33,7 +33,7 @@ const TEXTS: [(&str, Put); 22] = [
     ("connect_to", |flags, text| flags.connect_to.push(text)),
     ("unix_socket", |flags, text| flags.unix_socket = Some(text)),
     ("source_ip", |flags, text| flags.source_ip = Some(text)),
-    ("to", |flags, text| flags.to = Some(text)),
+    ("connect_addresses", |flags, text| flags.to = Some(text)),
     ("proto", |flags, text| flags.protos.push(text)),
     ("import_path", |flags, text| flags.import_paths.push(text)),
     ("protoset", |flags, text| flags.protosets.push(text)),

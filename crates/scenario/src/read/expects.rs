@@ -4,10 +4,10 @@ use plan::{HeaderCheck, JsonCheck, PlanError, StatusSet, TextCheck, parse_bytes,
 
 use plan::{Bound, Relation};
 
+use crate::diagnostic::{Fault, Given, Wanted};
 use crate::file::Expect;
-use crate::mistake::{Fault, Given, Wanted};
+use crate::keys::EXPECT;
 use crate::reader::{Fields, Read, Reader};
-use crate::shape::EXPECT;
 use crate::tree::{Node, Value};
 
 /// The signs of bounds, the longer before the shorter.

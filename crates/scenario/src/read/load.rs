@@ -7,10 +7,10 @@ use plan::{
     parse_user_stages,
 };
 
+use crate::diagnostic::{Fault, Things, Wanted};
 use crate::file::{Amount, Iterations, Load};
-use crate::mistake::{Fault, Things, Wanted};
+use crate::keys::LOAD;
 use crate::reader::{Fields, Read, Reader};
-use crate::shape::LOAD;
 use crate::tree::{Node, Value};
 
 /// The most iterations of a load: starts are counted in 64 bits, and so are twice as many.
@@ -21,11 +21,11 @@ const ARRIVALS_SEED: u64 = 1;
 pub(super) fn load(reader: &mut Reader<'_>, node: &Node) -> Read<Load> {
     let mut fields = Fields::open(reader, node, &LOAD)?;
     fields.at_most_one(reader, &["users", "rate"]);
-    fields.at_most_one(reader, &["iterations", "iterations_each"]);
+    fields.at_most_one(reader, &["iterations", "iterations_per_user"]);
     let duration = fields.get("for").and_then(|node| reader.span("for", node));
     let of_all = fields.get("iterations").and_then(|node| reader.count("iterations", node, 1, ITERATIONS_MAX));
     let of_each =
-        fields.get("iterations_each").and_then(|node| reader.count("iterations_each", node, 1, ITERATIONS_MAX));
+        fields.get("iterations_per_user").and_then(|node| reader.count("iterations_per_user", node, 1, ITERATIONS_MAX));
     let iterations = of_all.map(Iterations::Together).or(of_each.map(Iterations::Each));
     let (users, rate) = (fields.get("users"), fields.get("rate"));
     let ramp = fields.get("ramp").and_then(|node| reader.span("ramp", node));
@@ -57,7 +57,7 @@ pub(super) fn load(reader: &mut Reader<'_>, node: &Node) -> Read<Load> {
             }
         }
     };
-    let has_end = is_staged || !fields.given(&["for", "iterations", "iterations_each"]).is_empty();
+    let has_end = is_staged || !fields.given(&["for", "iterations", "iterations_per_user"]).is_empty();
     if !has_end && (users.is_some() || rate.is_some()) {
         reader.found.add(fields.at, Fault::LoadWithoutEnd);
     }
@@ -68,7 +68,7 @@ pub(super) fn load(reader: &mut Reader<'_>, node: &Node) -> Read<Load> {
 
 /// Keys that belong to users, to rates, or to one number of them are not given with others.
 fn belongings(reader: &mut Reader<'_>, fields: &Fields<'_>, is_rate: bool, is_staged: bool) {
-    let of_users: &[&'static str] = &["ramp", "rendezvous", "iterations_each"];
+    let of_users: &[&'static str] = &["ramp", "rendezvous", "iterations_per_user"];
     let of_rates: &[&'static str] = &["arrivals", "max_lateness", "preconnect"];
     let conflicts = |names: &[&'static str], other: &'static str| {
         let given = fields.given(names).into_iter();

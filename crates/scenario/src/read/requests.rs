@@ -2,11 +2,11 @@
 
 use plan::{Ground, Header, Pattern, PatternPart, PlanError};
 
-use super::{expects, takes, urls};
+use super::{expects, extracts, urls};
+use crate::diagnostic::{Fault, Things, Wanted, shortened};
 use crate::file::{Action, Body, Call, Headers, Part, PartValue, Request};
-use crate::mistake::{Fault, Things, Wanted, shortened};
+use crate::keys::{FILE_BODY, PART};
 use crate::reader::{Fields, Read, Reader};
-use crate::shape::{FILE_BODY, PART};
 use crate::tree::{Node, Value};
 
 /// The most headers of one request.
@@ -51,7 +51,7 @@ pub(super) fn request(reader: &mut Reader<'_>, fields: &mut Fields<'_>, verb: &'
     let url = fields.need(reader, verb);
     let headers = fields.get("headers").map(|node| headers(reader, node)).unwrap_or_default();
     let body = body(reader, fields);
-    let take = fields.get("take").map(|node| takes::takes(reader, node)).unwrap_or_default();
+    let take = fields.get("extract").map(|node| extracts::takes(reader, node)).unwrap_or_default();
     let expect = fields.get("expect").and_then(|node| expects::expect(reader, node, false)).unwrap_or_default();
     let timeout = fields.get("timeout").and_then(|node| reader.span("timeout", node));
     let location = fields.get("location").and_then(|node| reader.switch(node));
@@ -151,7 +151,7 @@ pub(super) fn call(reader: &mut Reader<'_>, fields: &mut Fields<'_>) -> Read<(Ac
     let headers = fields.get("headers").map(|node| headers(reader, node)).unwrap_or_default();
     let one = fields.get("message").and_then(|node| message(reader, node));
     let several = fields.get("messages").map(|node| messages(reader, node));
-    let take = fields.get("take").map(|node| takes::takes(reader, node)).unwrap_or_default();
+    let take = fields.get("extract").map(|node| extracts::takes(reader, node)).unwrap_or_default();
     let expect = fields.get("expect").and_then(|node| expects::expect(reader, node, true)).unwrap_or_default();
     let timeout = fields.get("timeout").and_then(|node| reader.span("timeout", node));
     let messages = several.unwrap_or_else(|| one.into_iter().collect());

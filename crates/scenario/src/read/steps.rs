@@ -3,10 +3,10 @@
 use plan::{DEPTH_MAX, OnFailure};
 
 use super::{actions, requests, talks};
+use crate::diagnostic::{Fault, Given, SyntaxFault, Things, Wanted};
 use crate::file::{Action, Step};
-use crate::mistake::{Fault, Given, SyntaxFault, Things, Wanted};
+use crate::keys::{Object, STEPS, verb_of};
 use crate::reader::{Fields, Read, Reader, meant};
-use crate::shape::{Object, STEPS, verb_of};
 use crate::tree::{Key, Node, Value};
 
 /// The most steps of one list.
@@ -37,7 +37,9 @@ fn step(reader: &mut Reader<'_>, node: &Node) -> Read<Step> {
     let verb = verb(reader, node, pairs)?;
     let mut fields = Fields::open(reader, node, verb_of(verb)?)?;
     let (name, failure) = match verb {
-        "think" | "choose" | "shuffle" | "if" | "until" | "while" | "repeat" | "transaction" | "meet" => (None, None),
+        "think" | "choose" | "shuffle" | "if" | "until" | "while" | "repeat" | "transaction" | "barrier" => {
+            (None, None)
+        }
         "parallel" => (None, fields.get("on_failure")),
         _ => (fields.get("name"), fields.get("on_failure")),
     };
@@ -122,7 +124,7 @@ fn no_verb(reader: &mut Reader<'_>, node: &Node, pairs: &[(Key, Node)]) -> Read<
     }
 }
 
-/// `next`, `go on`, `stop`, `retry 3`.
+/// `next_iteration`, `continue`, `stop`, `retry 3`.
 pub(super) fn on_failure(reader: &mut Reader<'_>, node: &Node) -> Read<OnFailure> {
     let text = reader.text(node)?.trim();
     if let Some(count) = text.strip_prefix("retry ") {
@@ -130,8 +132,8 @@ pub(super) fn on_failure(reader: &mut Reader<'_>, node: &Node) -> Read<OnFailure
         return Some(OnFailure::Retry(count as u16));
     }
     match text {
-        "next" => Some(OnFailure::Next),
-        "go on" => Some(OnFailure::GoOn),
+        "next_iteration" => Some(OnFailure::Next),
+        "continue" => Some(OnFailure::GoOn),
         "stop" => Some(OnFailure::Stop),
         _ => reader.tell(node.at, Fault::Wrong { wanted: Wanted::OnFailure, given: Given::text(text) }),
     }

@@ -1,12 +1,12 @@
 //! Connections of WebSocket and TCP, and what is said on them.
 
-use plan::{AnswerEnd, Flags, Ground, MessageKind, PlanError};
+use plan::{Flags, Ground, MessageKind, PlanError, ResponseEnd};
 
-use super::{expects, requests, takes, urls};
+use super::{expects, extracts, requests, urls};
+use crate::diagnostic::{Fault, Wanted, shortened};
 use crate::file::{Action, Message, MessageData, Receive, Talk};
-use crate::mistake::{Fault, Wanted, shortened};
+use crate::keys::{MESSAGE, RECEIVE, STEP, verb_of};
 use crate::reader::{Fields, Read, Reader};
-use crate::shape::{MESSAGE, RECEIVE, STEP, verb_of};
 use crate::tree::{Node, Value};
 
 /// The keys that say what a message is.
@@ -16,26 +16,26 @@ const DATA: [&str; 4] = ["text", "json", "hex", "file"];
 pub(super) fn talk(reader: &mut Reader<'_>, fields: &mut Fields<'_>, verb: &'static str) -> Read<(Action, String)> {
     let url = fields.need(reader, verb).and_then(|node| urls::url(reader, node, verb));
     let timeout = fields.get("timeout").and_then(|node| reader.span("timeout", node));
-    let (mut headers, mut subprotocols, mut answers) = (Vec::new(), Vec::new(), None);
+    let (mut headers, mut subprotocols, mut responses) = (Vec::new(), Vec::new(), None);
     if verb == "websocket" {
         headers = fields.get("headers").map(|node| requests::headers(reader, node)).unwrap_or_default();
         subprotocols =
             fields.get("subprotocols").map(|node| reader.one_or_more(node, Reader::owned)).unwrap_or_default();
     } else {
-        answers = Some(answers_of(reader, fields).unwrap_or(AnswerEnd::None));
+        responses = Some(responses_of(reader, fields).unwrap_or(ResponseEnd::None));
     }
     let object = verb_of(verb).unwrap_or(&STEP);
     let steps = fields.get("steps").map(|node| super::some(reader, node, object)).unwrap_or_default();
     let url = url?;
     let name = requests::series(verb, &url);
-    Some((Action::Talk(Box::new(Talk { url, headers, subprotocols, answers, timeout, steps })), name))
+    Some((Action::Talk(Box::new(Talk { url, headers, subprotocols, responses, timeout, steps })), name))
 }
 
 /// Where the text of a key goes.
 type Put = fn(&mut Flags, String);
 
 /// Where a message of TCP ends, as the flags say it.
-fn answers_of(reader: &mut Reader<'_>, fields: &mut Fields<'_>) -> Read<AnswerEnd> {
+fn responses_of(reader: &mut Reader<'_>, fields: &mut Fields<'_>) -> Read<ResponseEnd> {
     const ENDS: [(&str, Put); 3] = [
         ("until", |flags, text| flags.until = Some(text)),
         ("read_bytes", |flags, text| flags.read_bytes = Some(text)),
@@ -99,7 +99,7 @@ pub(super) fn receive(reader: &mut Reader<'_>, fields: &mut Fields<'_>) -> Read<
             let receive = Receive {
                 within: inner.get("within").and_then(|node| reader.span("within", node)),
                 expect: inner.get("expect").and_then(|node| expects::expect(reader, node, false)).unwrap_or_default(),
-                take: inner.get("take").map(|node| takes::takes(reader, node)).unwrap_or_default(),
+                take: inner.get("extract").map(|node| extracts::takes(reader, node)).unwrap_or_default(),
             };
             for key in inner.given(&["expect"]) {
                 refuse_head(reader, &receive, inner.place(key));

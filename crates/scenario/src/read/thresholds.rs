@@ -2,8 +2,8 @@
 
 use metrics::{NamedPart, Threshold};
 
+use crate::diagnostic::Fault;
 use crate::file::{Limit, Name};
-use crate::mistake::Fault;
 use crate::reader::{Read, Reader};
 use crate::tree::Node;
 

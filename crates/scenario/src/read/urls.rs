@@ -2,7 +2,7 @@
 
 use plan::{Address, Ground, Pattern, PatternPart, PlanError, masked_url};
 
-use crate::mistake::{Fault, shortened};
+use crate::diagnostic::{Fault, shortened};
 use crate::reader::{Read, Reader, Target};
 use crate::tree::Node;
 

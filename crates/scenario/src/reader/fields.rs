@@ -1,8 +1,8 @@
 //! The keys of one map, by the table.
 
 use super::{Read, Reader, home, meant};
-use crate::mistake::{Fault, Wanted, shortened};
-use crate::shape::Object;
+use crate::diagnostic::{Fault, Wanted, shortened};
+use crate::keys::Object;
 use crate::source::Span;
 use crate::tree::{Key, Node, Value, wide_in};
 
@@ -16,7 +16,7 @@ pub(crate) struct Fields<'n> {
     meant: Vec<(&'static str, usize)>,
     /// Where unknown keys belong.
     homes: Vec<&'static Object>,
-    asked: Vec<&'static str>,
+    requested: Vec<&'static str>,
 }
 
 impl<'n> Fields<'n> {
@@ -24,7 +24,7 @@ impl<'n> Fields<'n> {
     pub(crate) fn open(reader: &mut Reader<'_>, node: &'n Node, object: &'static Object) -> Read<Self> {
         let Value::Map(pairs) = &node.value else { return reader.wrong(node, Wanted::Map) };
         let at = pairs.first().map_or(node.at, |(key, _)| key.at);
-        let mut fields = Self { object, at, pairs, meant: Vec::new(), homes: Vec::new(), asked: Vec::new() };
+        let mut fields = Self { object, at, pairs, meant: Vec::new(), homes: Vec::new(), requested: Vec::new() };
         let names = object.fields.iter().map(|field| field.name);
         let has = |name: &str| pairs.iter().any(|(key, _)| key.name == name);
         for (place, (key, _)) in pairs.iter().enumerate() {
@@ -58,7 +58,7 @@ impl<'n> Fields<'n> {
     /// What stands behind a key, if it is there.
     pub(crate) fn get(&mut self, name: &'static str) -> Option<&'n Node> {
         debug_assert!(self.object.field(name).is_some(), "{name} is not in the table of {}", self.object.title);
-        self.asked.push(name);
+        self.requested.push(name);
         self.pair(name).map(|(_, node)| node)
     }
 
@@ -92,7 +92,7 @@ impl<'n> Fields<'n> {
 
     /// All is read.
     pub(crate) fn close(self) {
-        let missed = self.object.fields.iter().find(|field| !self.asked.contains(&field.name));
+        let missed = self.object.fields.iter().find(|field| !self.requested.contains(&field.name));
         debug_assert!(
             missed.is_none(),
             "{} of {} is never read",

@@ -4,8 +4,8 @@ use plan::{Pattern, loses_digits};
 use serde_json::Number;
 
 use super::{Read, Reader};
+use crate::diagnostic::{Fault, Wanted, shortened};
 use crate::file::Json;
-use crate::mistake::{Fault, Wanted, shortened};
 use crate::tree::{Node, Scalar, Value};
 
 impl Reader<'_> {

@@ -1,25 +1,25 @@
 //! What somebody meant with a key that nobody knows: one that is written nearly so, one of another program, or one of another place.
 
-use plan::nearest;
+use plan::did_you_mean;
 
-use crate::shape::{CHOICE, DATA, DEFAULTS, EXPECT, FILE, LOAD, Object, RECEIVE, RUN, SCENARIO, STEPS, TAKE};
+use crate::keys::{CHOICE, DATA, DEFAULTS, EXPECT, FILE, LOAD, Object, RECEIVE, RUN, SCENARIO, STEPS, TAKE};
 
 /// Words of other programs, and what they are called here.
 const WORDS: [(&str, &[&str]); 20] = [
     ("users", &["vus", "virtual_users", "concurrency", "threads", "vu"]),
     ("for", &["duration", "time"]),
     ("rate", &["rps", "qps", "tps", "arrival_rate"]),
-    ("iterations_each", &["loops"]),
+    ("iterations_per_user", &["loops", "iterations_each"]),
     ("ramp", &["ramp_up", "rampup", "ramp_time"]),
     ("target", &["url", "base_url", "baseurl", "host"]),
     ("vars", &["variables", "env"]),
     ("data", &["feeders", "csv", "datasets"]),
-    ("before", &["setup"]),
-    ("after", &["teardown"]),
-    ("start", &["on_start", "setup", "before"]),
-    ("stop", &["on_stop", "teardown", "after"]),
+    ("setup", &["before"]),
+    ("teardown", &["after"]),
+    ("on_start", &["start", "setup", "before"]),
+    ("on_stop", &["stop", "teardown", "after"]),
     ("steps", &["requests", "flow", "tasks"]),
-    ("take", &["capture", "extract", "extractors", "save"]),
+    ("extract", &["take", "capture", "extractors", "save"]),
     ("expect", &["assert", "asserts", "assertions", "check", "checks", "validate"]),
     ("think", &["sleep", "wait", "pause", "delay"]),
     ("repeat", &["loop"]),
@@ -32,7 +32,7 @@ const WORDS: [(&str, &[&str]); 20] = [
 pub(crate) fn meant<'k>(key: &str, known: impl Iterator<Item = &'k str> + Clone) -> Option<&'k str> {
     let lower = key.to_ascii_lowercase().replace('-', "_");
     let same = known.clone().find(|known| *known == lower);
-    same.or_else(|| nearest(key, known.clone())).or_else(|| {
+    same.or_else(|| did_you_mean(key, known.clone())).or_else(|| {
         let of_others = WORDS.iter().filter(|(_, words)| words.contains(&lower.as_str())).map(|(word, _)| *word);
         of_others.into_iter().find_map(|word| known.clone().find(|known| *known == word))
     })

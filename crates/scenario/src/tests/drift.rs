@@ -4,7 +4,7 @@
 use serde_json::{Value as Data, json};
 
 use super::*;
-use crate::shape::{
+use crate::keys::{
     CHOICE, DATA, DEFAULTS, EXPECT, FILE, FILE_BODY, LOAD, MEET, MESSAGE, PART, RECEIVE, RUN, SCENARIO, STEPS, TAKE,
 };
 use crate::tree::{self, Node, Value};
@@ -14,7 +14,7 @@ const WRITE: &str = "ONRUSH_WRITE_REFERENCE";
 
 /// A file as other programs read it: by the core schema of YAML 1.2.
 fn data_of(text: &str) -> Option<Data> {
-    let mut found = Found::default();
+    let mut found = DiagnosticSink::default();
     let (root, end) = tree::build(&Source::new("data", text), &mut found);
     (end == usize::MAX && found.is_empty()).then(|| root.as_ref().map_or(Data::Null, data))
 }

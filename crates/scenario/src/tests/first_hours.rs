@@ -18,7 +18,7 @@ fn has(text: &str, parts: &[&str]) {
 #[test]
 fn what_stands_behind_an_unknown_key_is_looked_at_too() {
     has(
-        "target: http://a\nscenario:\n  a:\n    load: {user: 10, for: 1s}\n    step:\n      - gett: /${nope}\n        expects: {stats: 200}\n      - {get: /, take: {b: jsn $.id}}\n      - think: 3 x\n",
+        "target: http://a\nscenario:\n  a:\n    load: {user: 10, for: 1s}\n    step:\n      - gett: /${nope}\n        expects: {stats: 200}\n      - {get: /, extract: {b: jsn $.id}}\n      - think: 3 x\n",
         &[
             "2:1: 'scenario' is no key of the file; did you mean 'scenarios'?",
             "4:12: 'user' is no key of a load; did you mean 'users'?",
@@ -34,7 +34,7 @@ fn what_stands_behind_an_unknown_key_is_looked_at_too() {
 }
 
 #[test]
-fn a_key_in_another_place_is_told_its_own() {
+fn a_key_in_another_place_is_reported_its_own() {
     for (text, part) in [
         ("users: 5\nscenarios: {a: {load: {users: 1, for: 1s}, steps: [{get: http://a/}]}}", "it belongs under 'load'"),
         ("scenarios: {a: {load: {users: 1, for: 1s, think: 1s}, steps: [{get: http://a/}]}}", "it belongs into a step"),
@@ -87,9 +87,9 @@ fn signs_that_are_not_those_of_yaml_are_named_where_they_stand() {
         (format!("target: http://a\n{load}      - {{get: /, name: ‘x}}\n\t- x\n"), "7:1:", '\t'),
     ] {
         let said = lines(&text);
-        let told =
+        let reported =
             said.iter().any(|line| line.starts_with(place) && (sign == '\t' || line.contains(&format!("'{sign}'"))));
-        assert!(told, "{text}: {said:#?}");
+        assert!(reported, "{text}: {said:#?}");
     }
     // Texts, quoted texts and comments may have them.
     for steps in [
@@ -106,10 +106,10 @@ fn signs_that_are_not_those_of_yaml_are_named_where_they_stand() {
 #[test]
 fn text_with_brackets_wants_quotes_within_braces() {
     for take in ["css a[b=c] @d", "json $.items[0].id", "json $..[?@.a == 1]", "css a:has(b[c]) @d"] {
-        let text = with_steps(&format!("[{{get: /, take: {{a: {take}}}}}]"));
+        let text = with_steps(&format!("[{{get: /, extract: {{a: {take}}}}}]"));
         let said = lines(&text);
         assert!(said[0].starts_with("5:") && said[0].contains("needs quotes, like {csrf:"), "{take}: {said:#?}");
-        let quoted = with_steps(&format!("[{{get: /, take: {{a: \"{take}\"}}}}]"));
+        let quoted = with_steps(&format!("[{{get: /, extract: {{a: \"{take}\"}}}}]"));
         assert!(parse("test.yaml", &quoted, &folder()).is_ok(), "{take}");
     }
 }

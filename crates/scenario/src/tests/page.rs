@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use super::*;
-use crate::shape::{
+use crate::keys::{
     CHOICE, DATA, DEFAULTS, EXPECT, FILE, LOAD, MEET, MESSAGE, PART, RECEIVE, RUN, SCENARIO, STEPS, TAKE,
 };
 
@@ -23,7 +23,7 @@ fn kind(kind: &Kind) -> (String, String) {
         Kind::Expression => plain("expression", "表达式"),
         Kind::Switch => plain("true or false", "true 或 false"),
         Kind::Count => plain("number", "整数"),
-        Kind::Time => plain("time", "时间"),
+        Kind::Time => plain("time", "时长"),
         Kind::Rate => plain("rate", "速率"),
         Kind::Word(words) => (words.join(", "), words.join("、")),
         Kind::Json => plain("JSON with slots", "可含占位符的 JSON"),
@@ -37,7 +37,7 @@ fn kind(kind: &Kind) -> (String, String) {
         }
         Kind::Named(one) | Kind::Variables(one) => {
             let (english, chinese) = self::kind(one);
-            (format!("map of names to: {english}"), format!("映射（名称: {chinese}）"))
+            (format!("map of names to: {english}"), format!("名称到以下内容的映射：{chinese}"))
         }
         Kind::Object(object) => (object.title.to_owned(), object.title_zh.to_owned()),
         Kind::Either(kinds) => {
@@ -52,19 +52,19 @@ fn page(is_chinese: bool) -> String {
     let pick = |english: &'static str, chinese: &'static str| if is_chinese { chinese } else { english };
     let mut page = format!(
         "# {}\n\n{}\n\n{}\n\n{}\n",
-        pick("Keys of scenario files", "场景文件的键"),
+        pick("Keys of scenario files", "场景文件字段说明"),
         pick("[中文](scenario-keys.zh.md)", "[English](scenario-keys.md)"),
         wrapped(
             pick(
                 "Made from the tables of the reader by `cargo xtask reference`; the same tables make [the JSON Schema](scenario.schema.json). `onrush check FILE` says what is wrong with a file, and [this page](scenarios.md) teaches the format.",
-                "由读取程序的键表通过 `cargo xtask reference` 生成，[JSON Schema](scenario.schema.json) 也出自同一份表。`onrush check 文件` 会指出文件中的错误；格式讲解见[场景文件](scenarios.zh.md)。",
+                "由程序所用的字段表通过 `cargo xtask reference` 生成，[JSON Schema](scenario.schema.json) 也出自同一份表。`onrush check 文件` 会指出文件中的错误；格式讲解见[场景文件](scenarios.zh.md)。",
             ),
             ""
         ),
         wrapped(
             pick(
                 "Slots are `${name}`, `${row.column}`, `${env.NAME}`, the functions random, uuid, now, counter, base64, sha256, hmac, urlencode, json, pick, name, email and phone, and any other expression in JavaScript; `$${` stands for `${`. A key in bold must be there.",
-                "占位符包括 `${名称}`、`${行.列}`、`${env.变量}`，函数 random、uuid、now、counter、base64、sha256、hmac、urlencode、json、pick、name、email、phone，以及任意 JavaScript 表达式；`$${` 表示 `${` 本身。粗体的键必须写。",
+                "占位符包括 `${名称}`、`${行.列}`、`${env.变量}`，函数 random、uuid、now、counter、base64、sha256、hmac、urlencode、json、pick、name、email、phone，以及任意 JavaScript 表达式；`$${` 表示 `${` 本身。粗体的字段必须写。",
             ),
             ""
         ),
@@ -78,11 +78,14 @@ fn page(is_chinese: bool) -> String {
     for object in objects.into_iter().chain(steps).chain(parts) {
         let title = match (object.id, is_chinese) {
             ("get", false) => "a get, post, put, patch, delete, head, options or request step".to_owned(),
-            ("get", true) => "get、post、put、patch、delete、head、options、request 步骤".to_owned(),
+            ("get", true) => "`get`、`post`、`put`、`patch`、`delete`、`head`、`options`、`request` 步骤".to_owned(),
             _ => pick(object.title, object.title_zh).to_owned(),
         };
         let mut letters = title.chars();
-        let title: String = letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
+        let title: String = match title.strip_suffix(" 步骤").filter(|verb| is_chinese && verb.is_ascii()) {
+            Some(verb) => format!("`{verb}` 步骤"),
+            None => letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect(),
+        };
         write!(page, "\n## {title}\n\n").expect("text grows");
         for field in object.fields {
             let (english, chinese) = kind(&field.kind);

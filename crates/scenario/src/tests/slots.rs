@@ -21,7 +21,7 @@ fn lowered(text: &str) -> Plan {
 
 fn file(head: &str, steps: &str) -> String {
     format!(
-        "target: http://127.0.0.1\n{head}scenarios:\n  a:\n    load: {{users: 1, iterations: 1}}\n    start: [{{get: /, take: {{t: header X, u: header U}}}}]\n    steps: {steps}\n"
+        "target: http://127.0.0.1\n{head}scenarios:\n  a:\n    load: {{users: 1, iterations: 1}}\n    on_start: [{{get: /, extract: {{t: header X, u: header U}}}}]\n    steps: {steps}\n"
     )
 }
 
@@ -62,13 +62,13 @@ fn no_mark_is_left_in_a_plan() {
         ),
         (
             "",
-            r#"[{get: /, take: {a: {json: $.x, default: "${t}"}, b: {json: $.x, default: "x-${t}-y"}, c: {json: $.x, default: {k: ["${t}", 1]}}}}]"#,
+            r#"[{get: /, extract: {a: {json: $.x, default: "${t}"}, b: {json: $.x, default: "x-${t}-y"}, c: {json: $.x, default: {k: ["${t}", 1]}}}}]"#,
         ),
         (
             "",
             r#"[{websocket: "ws://127.0.0.1/room?t=${t}", headers: {Authorization: "Bearer ${t}", Cookie: "a=${u}"}, steps: [{send: "hi ${t}"}, {receive: {}}]}]"#,
         ),
-        ("", r#"[{websocket: "/${t}/${u}", steps: [{receive: {take: {c: {body: true, default: "${t}"}}}}]}]"#),
+        ("", r#"[{websocket: "/${t}/${u}", steps: [{receive: {extract: {c: {body: true, default: "${t}"}}}}]}]"#),
         ("vars: {base: \"http://127.0.0.1:81\", v: x}\n", r#"[{get: "${base}/${v}?${t}=${v}"}]"#),
         // Texts that look like marks are texts.
         (
@@ -113,7 +113,7 @@ fn what_is_made_anew_is_shown_as_it_is_written() {
 fn a_default_is_a_value_or_made_of_values() {
     let default = |text: &str| {
         let making =
-            step("vars: {me: ann}\n", &format!("[{{get: /, take: {{a: {{json: $.x, default: {text}}}}}}}]")).making;
+            step("vars: {me: ann}\n", &format!("[{{get: /, extract: {{a: {{json: $.x, default: {text}}}}}}}]")).making;
         making.expect("it takes something").takes[0].default.clone().expect("a default")
     };
     for (text, expect) in [
@@ -140,7 +140,7 @@ fn only_what_never_changes_is_part_of_a_host() {
     };
     for (value, is_made) in [("/next?p=1", true), ("http://127.0.0.1/x", true)] {
         let head = format!("vars: {{next: \"{value}\", fixed: \"{value}\"}}\n");
-        let taking = "[{get: \"${next}\", name: page, take: {next: json $.next}}]";
+        let taking = "[{get: \"${next}\", name: page, extract: {next: json $.next}}]";
         assert_eq!(targets(&head, taking), is_made, "{value}");
         assert!(!targets(&head, "[{get: \"${fixed}\"}]"), "{value}");
     }

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use plan::{
-    Arrivals, Filling, Function, OnFailure, PatternPart, RateStage, SlotPlace, TakeFrom, Think, UserShape, UserStage,
-    Which,
+    Arrivals, ExtractFrom, Filling, Function, OnFailure, PatternPart, RateStage, SlotPlace, Think, UserShape,
+    UserStage, Which,
 };
 
 use super::*;
@@ -52,9 +52,9 @@ fn the_shop_means_what_its_page_says() {
     let Action::Repeat { least: 1, most: 5, steps: rounds } = &steps[0].action else { panic!("a repetition") };
     assert_eq!(rounds[0].name, "/items/{id}");
     let takes = &request(&rounds[0]).take;
-    let from: Vec<&TakeFrom> = takes.iter().map(|take| &take.from).collect();
-    let (json, regex) = (TakeFrom::Json("$.price".to_owned()), TakeFrom::Regex("href=\"([^\"]+)\"".to_owned()));
-    assert_eq!(from, [&json, &regex, &TakeFrom::Header("ETag".to_owned())]);
+    let from: Vec<&ExtractFrom> = takes.iter().map(|take| &take.from).collect();
+    let (json, regex) = (ExtractFrom::Json("$.price".to_owned()), ExtractFrom::Regex("href=\"([^\"]+)\"".to_owned()));
+    assert_eq!(from, [&json, &regex, &ExtractFrom::Header("ETag".to_owned())]);
     assert!(
         matches!(rounds[1].action, Action::Think(Think::Uniform(least, most)) if (least, most) == (secs(1), secs(3)))
     );
@@ -63,11 +63,11 @@ fn the_shop_means_what_its_page_says() {
     assert!(matches!(&steps[2].action, Action::If { condition, .. } if condition.text == "price < 100"));
     assert!(matches!(&steps[3].action, Action::Loop { is_until: true, most: 10, .. }));
     assert!(matches!(&steps[4].action, Action::Parallel { most: 6, steps } if steps.len() == 2));
-    assert!(matches!(&steps[5].action, Action::Meet(meet) if (meet.users, meet.within) == (100, Some(secs(5)))));
+    assert!(matches!(&steps[5].action, Action::Barrier(meet) if (meet.users, meet.within) == (100, Some(secs(5)))));
     let feed = &file.scenarios[1];
     assert_eq!((feed.begin, feed.connections), (secs(30), Some(1_000)));
     assert!(matches!(&feed.steps[0].action, Action::Call(call) if call.messages.len() == 1));
-    assert!(matches!(&feed.steps[1].action, Action::Talk(talk) if talk.steps.len() == 2 && talk.answers.is_none()));
+    assert!(matches!(&feed.steps[1].action, Action::Talk(talk) if talk.steps.len() == 2 && talk.responses.is_none()));
 }
 
 #[test]
@@ -139,8 +139,9 @@ fn slots_know_their_place_in_the_file() {
 
 #[test]
 fn a_variable_comes_before_a_function_of_its_name() {
-    let steps =
-        steps("[{get: /, take: {uuid: json $.id}}, {get: \"/${uuid}\"}, {get: \"/${uuid()}\"}, {get: \"/${name}\"}]");
+    let steps = steps(
+        "[{get: /, extract: {uuid: json $.id}}, {get: \"/${uuid}\"}, {get: \"/${uuid()}\"}, {get: \"/${name}\"}]",
+    );
     let filling = |step: usize| request(&steps[step]).url.slots().next().expect("a slot").filling.clone();
     assert_eq!(filling(1), Filling::Name("uuid".to_owned()));
     assert_eq!(filling(2), Filling::Call(Function::Uuid, Vec::new()));
@@ -200,7 +201,7 @@ fn think_times_failures_and_takes() {
         ]
     );
     let all = steps(
-        "[{get: /, on_failure: retry 3}, {get: /, on_failure: go on}, {get: /, on_failure: stop}, {get: /, on_failure: next}, {get: /}]",
+        "[{get: /, on_failure: retry 3}, {get: /, on_failure: continue}, {get: /, on_failure: stop}, {get: /, on_failure: next_iteration}, {get: /}]",
     );
     let failures: Vec<_> = all.iter().map(|step| step.on_failure).collect();
     assert_eq!(
@@ -208,10 +209,10 @@ fn think_times_failures_and_takes() {
         [Some(OnFailure::Retry(3)), Some(OnFailure::GoOn), Some(OnFailure::Stop), Some(OnFailure::Next), None]
     );
     let all = steps(
-        "[{get: /, take: {a: 'css input[name=csrf] @value', b: 'css a[href=\"x@y\"]', c: {json: $.x, which: 3}, d: {regex: x, which: random, default: 5}}}]",
+        "[{get: /, extract: {a: 'css input[name=csrf] @value', b: 'css a[href=\"x@y\"]', c: {json: $.x, which: 3}, d: {regex: x, which: random, default: 5}}}]",
     );
     let takes = &request(&all[0]).take;
-    let css = |selector: &str, attribute: Option<&str>| TakeFrom::Css {
+    let css = |selector: &str, attribute: Option<&str>| ExtractFrom::Css {
         selector: selector.to_owned(),
         attribute: attribute.map(str::to_owned),
     };
@@ -226,7 +227,7 @@ fn think_times_failures_and_takes() {
 #[test]
 fn anchors_and_merges_repeat_what_they_name() {
     let file = good(
-        "target: http://a\nscenarios:\n  a: &usual\n    load: &load {users: 5, for: 10s}\n    steps: [{get: /}]\n  b: {load: *load, steps: [{get: /b}]}\n  c:\n    <<: *usual\n    begin: 5s\n  d:\n    <<: [*usual]\n    steps: [{get: /d}]\n  e:\n    steps: [{get: /e}]\n    <<: *usual\n",
+        "target: http://a\nscenarios:\n  a: &usual\n    load: &load {users: 5, for: 10s}\n    steps: [{get: /}]\n  b: {load: *load, steps: [{get: /b}]}\n  c:\n    <<: *usual\n    start_after: 5s\n  d:\n    <<: [*usual]\n    steps: [{get: /d}]\n  e:\n    steps: [{get: /e}]\n    <<: *usual\n",
     );
     let seen: Vec<_> =
         file.scenarios.iter().map(|scenario| (scenario.steps[0].name.as_str(), &scenario.load)).collect();
@@ -236,12 +237,12 @@ fn anchors_and_merges_repeat_what_they_name() {
 
 #[test]
 fn names_have_values_in_the_order_of_the_file() {
-    let take = |name: &str| format!("{{get: /, take: {{{name}: status}}}}");
+    let take = |name: &str| format!("{{get: /, extract: {{{name}: status}}}}");
     let a = take("a");
     for good_steps in [
         format!("[{a}, {{get: \"/${{a}}\"}}]"),
         format!("[{{choose: [{{weight: 1, steps: [{a}]}}, {{weight: 1, steps: []}}]}}, {{get: \"/${{a}}\"}}]"),
-        format!("[{{until: a == 200, most: 3, steps: [{a}]}}]"),
+        format!("[{{until: a == 200, max_rounds: 3, steps: [{a}]}}]"),
         format!("[{{parallel: 2, steps: [{a}]}}, {{get: \"/${{a}}\"}}]"),
         format!("[{{transaction: t, steps: [{a}]}}, {{if: a > 3, then: [{{get: \"/${{a}}\"}}]}}]"),
         format!("[{a}, {{get: \"/${{base64(a)}}${{a + 1}}\"}}]"),
@@ -250,8 +251,8 @@ fn names_have_values_in_the_order_of_the_file() {
     }
     for wrong_steps in [
         format!("[{{get: \"/${{a}}\"}}, {a}]"),
-        "[{get: \"/${a}\", take: {a: status}}]".to_owned(),
-        format!("[{{while: a == 200, most: 3, steps: [{a}]}}]"),
+        "[{get: \"/${a}\", extract: {a: status}}]".to_owned(),
+        format!("[{{while: a == 200, max_rounds: 3, steps: [{a}]}}]"),
         format!("[{{shuffle: [{a}, {{get: \"/${{a}}\"}}]}}]"),
         format!("[{{choose: [{{weight: 1, steps: [{a}]}}, {{weight: 1, steps: [{{get: \"/${{a}}\"}}]}}]}}]"),
         format!("[{{get: \"/${{base64(a)}}\"}}, {a}]"),
@@ -267,7 +268,7 @@ fn names_have_values_in_the_order_of_the_file() {
 fn what_before_takes_is_for_all_and_what_a_scenario_takes_is_its_own() {
     let of = |steps: &str| {
         format!(
-            "target: http://a\nbefore: [{{get: /, take: {{all: status}}}}]\nscenarios:\n  a: {{load: {{users: 1, for: 1s}}, start: [{{get: /, take: {{own: status}}}}], steps: [{{get: \"/${{all}}${{own}}\"}}], stop: [{{get: \"/${{own}}\"}}]}}\n  b: {{load: {{users: 1, for: 1s}}, steps: [{steps}]}}\nafter: [{{get: \"/${{all}}\"}}]\n"
+            "target: http://a\nsetup: [{{get: /, extract: {{all: status}}}}]\nscenarios:\n  a: {{load: {{users: 1, for: 1s}}, on_start: [{{get: /, extract: {{own: status}}}}], steps: [{{get: \"/${{all}}${{own}}\"}}], on_stop: [{{get: \"/${{own}}\"}}]}}\n  b: {{load: {{users: 1, for: 1s}}, steps: [{steps}]}}\nteardown: [{{get: \"/${{all}}\"}}]\n"
         )
     };
     good(&of("{get: \"/${all}\"}"));
@@ -284,7 +285,7 @@ fn at_most_a_hundred_mistakes_are_kept_and_the_others_counted() {
 }
 
 #[test]
-fn bounds_are_told() {
+fn bounds_are_reported() {
     let large = format!("# {}\n", "x".repeat(FILE_BYTES_MAX));
     assert!(wrong(&large)[0].contains("more than 4194304 bytes"));
     let many = "{get: /}, ".repeat(10_001);
@@ -294,7 +295,7 @@ fn bounds_are_told() {
 }
 
 #[test]
-fn files_that_cannot_be_read_are_told() {
+fn files_that_cannot_be_read_are_reported() {
     let folder = std::env::temp_dir().join(format!("onrush-scenario-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
     let fault = |path: &Path| read(path).expect_err("a mistake").all.remove(0).fault;
@@ -318,7 +319,7 @@ fn large_files_are_read_in_time_that_grows_with_them() {
     let lines = |count: usize, line: &dyn Fn(usize) -> String| (0..count).map(line).collect::<String>();
     let vars = lines(9_000, &|number| format!("  variable_{number}: ${{variable_{}}}\n", number + 1));
     let ways = lines(9_000, &|_| "          - {weight: 1, steps: [{get: \"/${t1}\"}]}\n".to_owned());
-    let takes = lines(900, &|number| format!("      - {{get: /, name: n{number}, take: {{t{number}: status}}}}\n"));
+    let takes = lines(900, &|number| format!("      - {{get: /, name: n{number}, extract: {{t{number}: status}}}}\n"));
     let limits = lines(50_000, &|number| format!("  - p99(response_time, m{number}) < 1s\n"));
     let unknown = lines(9_000, &|number| format!("      - get: /${{variabel_{number}}}${{vraiable_{number}}}\n"));
     let body = format!("      - {{post: /, body: \"{}\"}}\n", format!("${{uuid()}}{}", "x".repeat(80)).repeat(9_900));

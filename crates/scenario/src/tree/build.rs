@@ -6,7 +6,7 @@ use granit_parser::{Event, Parser, ScalarStyle, Span as Marks, StructureStyle, o
 
 use super::scan_error::syntax_fault;
 use super::{DEPTH_MAX, Key, Node, Scalar, VALUE_BYTES_MAX, VALUES_MAX, Value};
-use crate::mistake::{Fault, Found, SyntaxFault, shortened};
+use crate::diagnostic::{DiagnosticSink, Fault, SyntaxFault, shortened};
 use crate::source::{Source, Span};
 
 /// A list or a map that is not over.
@@ -31,7 +31,7 @@ struct Pairs {
 
 struct Builder<'a> {
     source: &'a Source,
-    found: &'a mut Found,
+    found: &'a mut DiagnosticSink,
     open: Vec<Open>,
     /// Values with an anchor; nothing for one that is not over.
     anchors: HashMap<usize, Option<Node>>,
@@ -41,7 +41,7 @@ struct Builder<'a> {
 }
 
 /// The tree of a file, and how far it could be read: behind its end, when nothing stopped the parser.
-pub(crate) fn build(source: &Source, found: &mut Found) -> (Option<Node>, usize) {
+pub(crate) fn build(source: &Source, found: &mut DiagnosticSink) -> (Option<Node>, usize) {
     let limits = options! {
         disallow_directives: true,
         emit_comments: false,
@@ -236,7 +236,7 @@ impl Builder<'_> {
 
 impl Pairs {
     /// Adds a value under a key that is not there yet; one that was merged gives way.
-    fn add(&mut self, source: &Source, found: &mut Found, key: Key, node: Node) {
+    fn add(&mut self, source: &Source, found: &mut DiagnosticSink, key: Key, node: Node) {
         match self.index.get(&key.name).map(|at| &mut self.all[*at]) {
             Some(pair) if pair.0.is_merged => *pair = (key, node),
             Some((first, _)) if !key.is_broken => {
@@ -253,7 +253,7 @@ impl Pairs {
     }
 }
 
-fn key_of(source: &Source, found: &mut Found, map: Span, node: Node) -> Key {
+fn key_of(source: &Source, found: &mut DiagnosticSink, map: Span, node: Node) -> Key {
     let at = node.at;
     match node.value {
         Value::Scalar(scalar) => Key { at, name: scalar.text, is_merged: false, is_broken: false },

@@ -3,7 +3,7 @@
 use granit_parser::ErrorKind;
 
 use super::DEPTH_MAX;
-use crate::mistake::SyntaxFault;
+use crate::diagnostic::SyntaxFault;
 use crate::source::{Source, Span};
 
 /// What is wrong, and where a person should look: `opening` has the lists and maps that are open, from the outside in.
@@ -12,14 +12,14 @@ pub(super) fn syntax_fault(kind: &ErrorKind, at: usize, source: &Source, opening
     if let Some(tab) = tab_before(source, at) {
         return (tab, SyntaxFault::Tab);
     }
-    if let Some(told) = wide_near(source, at).or_else(|| take_before(at, source, opening)) {
-        return told;
+    if let Some(reported) = wide_near(source, at).or_else(|| take_before(at, source, opening)) {
+        return reported;
     }
     if let Some(slot) = slot_before(at, source, opening) {
         return (slot, SyntaxFault::SlotInFlow);
     }
-    if let Some(told) = cause_above(kind, at, source, opening) {
-        return told;
+    if let Some(reported) = cause_above(kind, at, source, opening) {
+        return reported;
     }
     let fault = match kind {
         ErrorKind::TabNotAllowed

@@ -8,34 +8,34 @@ use ratatui::widgets::{Axis, Block, Chart, Dataset, GraphType};
 use report::format;
 
 use super::{clock, style};
-use crate::known::Known;
+use crate::known::ScreenState;
 
 /// A series: its name, its colour, and its key among those of charts.
 type Series = (&'static str, Color, &'static str);
 
 /// Requests that were asked for, done and failed; connections of a hold.
-pub(super) fn amounts(frame: &mut Frame<'_>, area: Rect, known: &Known) {
+pub(super) fn amounts(frame: &mut Frame<'_>, area: Rect, known: &ScreenState) {
     let word = |en: &'static str, zh: &'static str| known.look.language.pick(en, zh);
     let of_load = [
-        (word("asked", "要求"), Color::DarkGray, "asked_per_s"),
+        (word("asked", "计划"), Color::DarkGray, "requested_per_s"),
         (word("done", "完成"), Color::Green, "done_per_s"),
         (word("failed", "失败"), Color::Red, "failed_per_s"),
     ];
-    let of_hold = [(word("open", "已连接"), Color::Green, "open")];
+    let of_hold = [(word("open", "已建立"), Color::Green, "open")];
     match known.is_held() {
         true => draw(frame, area, known, (word("connections", "连接数"), &of_hold, false)),
-        false => draw(frame, area, known, (word("requests/s", "请求/秒"), &of_load, false)),
+        false => draw(frame, area, known, (word("requests/s", "QPS"), &of_load, false)),
     }
 }
 
 /// Percentiles of the response time, on a logarithmic axis.
-pub(super) fn times(frame: &mut Frame<'_>, area: Rect, known: &Known) {
+pub(super) fn times(frame: &mut Frame<'_>, area: Rect, known: &ScreenState) {
     let all = [("p50", Color::Green, "p50_s"), ("p99", Color::Magenta, "p99_s"), ("p99.9", Color::Red, "p99_9_s")];
     let title = known.look.language.pick("response time", "响应时间");
     draw(frame, area, known, (title, &all, true));
 }
 
-fn points(known: &Known, key: &str, is_log: bool) -> Vec<(f64, f64)> {
+fn points(known: &ScreenState, key: &str, is_log: bool) -> Vec<(f64, f64)> {
     let (to, values) = (&known.charts["to_s"], &known.charts["series"][key]);
     let pairs = to.as_array().into_iter().flatten().zip(values.as_array().into_iter().flatten());
     let all = pairs.filter_map(|(to, value)| Some((to.as_f64()?, value.as_f64()?)));
@@ -45,7 +45,7 @@ fn points(known: &Known, key: &str, is_log: bool) -> Vec<(f64, f64)> {
     }
 }
 
-fn draw(frame: &mut Frame<'_>, area: Rect, known: &Known, (title, series, is_log): (&str, &[Series], bool)) {
+fn draw(frame: &mut Frame<'_>, area: Rect, known: &ScreenState, (title, series, is_log): (&str, &[Series], bool)) {
     let all: Vec<(&Series, Vec<(f64, f64)>)> =
         series.iter().map(|one| (one, points(known, one.2, is_log))).filter(|(_, points)| !points.is_empty()).collect();
     let values = || all.iter().flat_map(|(_, points)| points).map(|(_, value)| *value);

@@ -9,13 +9,13 @@ use report::format;
 use serde_json::Value;
 
 use super::{clock, number, style, time_of};
-use crate::known::Known;
-use crate::words;
+use crate::known::ScreenState;
+use crate::labels;
 
-pub(super) fn title(frame: &mut Frame<'_>, area: Rect, known: &Known) {
+pub(super) fn title(frame: &mut Frame<'_>, area: Rect, known: &ScreenState) {
     let plan = &known.run["plan"];
     let target = plan["target"].as_str().unwrap_or("onrush");
-    let state = words::state(known.state(), known.look.language);
+    let state = labels::state(known.state(), known.look.language);
     let color = match known.state() {
         "running" => Color::Green,
         "paused" | "stopping" | "warming_up" => Color::Yellow,
@@ -30,7 +30,7 @@ pub(super) fn title(frame: &mut Frame<'_>, area: Rect, known: &Known) {
 }
 
 /// One scenario in words; several with what each does now, and a mark at the one that keys change.
-fn what_runs(known: &Known) -> Line<'static> {
+fn what_runs(known: &ScreenState) -> Line<'static> {
     let plan = &known.run["plan"];
     let now = known.run["scenarios"].as_array().map_or(&[][..], Vec::as_slice);
     if now.len() < 2 {
@@ -50,7 +50,7 @@ fn what_runs(known: &Known) -> Line<'static> {
 }
 
 /// What a scenario asks for now.
-fn amount(known: &Known, one: &Value) -> String {
+fn amount(known: &ScreenState, one: &Value) -> String {
     match one["kind"].as_str() {
         Some("users") => format!("{} {}", format::count(number(&one["now"]) as u64), known.pick("users", "用户")),
         _ => format!("{}/s", format::rate(number(&one["now"]))),
@@ -58,14 +58,14 @@ fn amount(known: &Known, one: &Value) -> String {
 }
 
 /// A bar with the share that is done, and the time.
-pub(super) fn bar(frame: &mut Frame<'_>, area: Rect, known: &Known) {
+pub(super) fn bar(frame: &mut Frame<'_>, area: Rect, known: &ScreenState) {
     let (share, left) = known.progress();
     let mut text = format!(" {}", clock(known.elapsed().as_secs_f64()));
     if let Some(share) = share {
         text.push_str(&format!("  {:.0}%", (share * 100.0).floor()));
     }
     if let Some(left) = left {
-        text.push_str(&format!("  {} {}", known.pick("left", "剩余"), clock(left.as_secs_f64().ceil())));
+        text.push_str(&format!("  {} {}", known.pick("left", "还剩"), clock(left.as_secs_f64().ceil())));
     }
     let width = usize::from(area.width).saturating_sub(26);
     let full = (share.unwrap_or(0.0) * width as f64).round() as usize;
@@ -80,7 +80,7 @@ pub(super) fn bar(frame: &mut Frame<'_>, area: Rect, known: &Known) {
 /// A name, a figure, and a smaller one beside it.
 type Tile = (&'static str, String, String);
 
-pub(super) fn tiles(frame: &mut Frame<'_>, area: Rect, known: &Known) {
+pub(super) fn tiles(frame: &mut Frame<'_>, area: Rect, known: &ScreenState) {
     let all = if known.is_held() { of_hold(known) } else { of_load(known) };
     let areas = Layout::horizontal(all.iter().map(|_| Constraint::Fill(1))).split(area);
     for ((name, value, small), area) in all.into_iter().zip(areas.iter()) {
@@ -93,16 +93,17 @@ pub(super) fn tiles(frame: &mut Frame<'_>, area: Rect, known: &Known) {
     }
 }
 
-fn of_load(known: &Known) -> Vec<Tile> {
+fn of_load(known: &ScreenState) -> Vec<Tile> {
     let word = |en: &'static str, zh: &'static str| known.look.language.pick(en, zh);
     let (now, total) = (&known.run["live"]["now"], &known.run["live"]["total"]);
     let scenarios = known.run["scenarios"].as_array().map_or(&[][..], Vec::as_slice);
     let rates = scenarios.iter().filter(|one| one["kind"] == "rate");
-    let asked: f64 = rates.filter(|one| one["is_paused"] != true).map(|one| number(&one["now"])).sum();
-    let asked = if asked > 0.0 { format!("/ {}", format::rate(asked)) } else { String::new() };
+    let requested: f64 = rates.filter(|one| one["is_paused"] != true).map(|one| number(&one["now"])).sum();
+    let requested = if requested > 0.0 { format!("/ {}", format::rate(requested)) } else { String::new() };
     let count = |value: &Value| format::count(number(value) as u64);
+    let in_flight = count(&now["in_flight"]);
     vec![
-        (word("requests/s", "请求/秒"), format::rate(number(&now["requests_per_s"])), asked),
+        (word("requests/s", "QPS"), format::rate(number(&now["requests_per_s"])), requested),
         ("p99", time_of(&now["response_time"], "p99_ns"), format!("p50 {}", time_of(&now["response_time"], "p50_ns"))),
         (
             word("failures", "失败"),
@@ -112,19 +113,19 @@ fn of_load(known: &Known) -> Vec<Tile> {
         (
             word("users", "用户"),
             count(&now["users"]),
-            format!("{} {}", count(&now["in_flight"]), word("in flight", "在途")),
+            known.look.language.pick(format!("{in_flight} in flight"), format!("在途 {in_flight}")),
         ),
         (word("requests", "请求数"), count(&total["finished"]), format::bytes(number(&total["bytes_received"]))),
     ]
 }
 
-fn of_hold(known: &Known) -> Vec<Tile> {
+fn of_hold(known: &ScreenState) -> Vec<Tile> {
     let word = |en: &'static str, zh: &'static str| known.look.language.pick(en, zh);
     let row = &known.run["live"]["hold"];
     let count = |value: &Value| format::count(number(value) as u64);
     vec![
-        (word("open", "已连接"), count(&row["open"]), format!("/ {}", count(&known.run["plan"]["connections"]))),
-        (word("connecting", "连接中"), count(&row["connecting"]), String::new()),
+        (word("open", "已建立"), count(&row["open"]), format!("/ {}", count(&known.run["plan"]["connections"]))),
+        (word("connecting", "建立中"), count(&row["connecting"]), String::new()),
         (word("lost", "断开"), count(&row["lost"]), String::new()),
         (word("failed", "失败"), count(&row["failed"]), String::new()),
         ("p99", time_of(&row["response_time"], "p99_ns"), format!("p50 {}", time_of(&row["response_time"], "p50_ns"))),
@@ -132,7 +133,7 @@ fn of_hold(known: &Known) -> Vec<Tile> {
 }
 
 /// The keys, or what was said to the last one.
-pub(super) fn foot(frame: &mut Frame<'_>, area: Rect, known: &Known) {
+pub(super) fn foot(frame: &mut Frame<'_>, area: Rect, known: &ScreenState) {
     if !known.said.is_empty() {
         return frame.render_widget(Paragraph::new(known.said.clone()).style(style(known, Color::Yellow)), area);
     }

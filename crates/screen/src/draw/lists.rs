@@ -9,17 +9,17 @@ use report::format;
 use serde_json::Value;
 
 use super::{number, style, time_of};
-use crate::known::Known;
+use crate::known::ScreenState;
 
 /// Columns that a bar has beside its label and its share.
 const LABEL_WIDTH: u16 = 18;
 
-fn block(known: &Known, title: &str) -> Block<'static> {
+fn block(known: &ScreenState, title: &str) -> Block<'static> {
     Block::bordered().title(format!(" {title} ")).border_style(style(known, Color::DarkGray))
 }
 
 /// Response times of the whole run as bars, the quickest first.
-pub(super) fn histogram(frame: &mut Frame<'_>, area: Rect, known: &Known) {
+pub(super) fn histogram(frame: &mut Frame<'_>, area: Rect, known: &ScreenState) {
     let block = block(known, known.pick("how often", "响应时间分布"));
     let inner = block.inner(area);
     let bars = bars(&known.charts["heat"], usize::from(inner.height));
@@ -55,7 +55,7 @@ fn bars(heat: &Value, height: usize) -> Vec<(f64, u64)> {
 }
 
 /// Statuses, failures, thresholds, and what happened last.
-pub(super) fn counts(frame: &mut Frame<'_>, area: Rect, known: &Known) {
+pub(super) fn counts(frame: &mut Frame<'_>, area: Rect, known: &ScreenState) {
     let live = &known.run["live"];
     let mut lines = Vec::new();
     for (key, name) in [("statuses", "HTTP"), ("grpc_statuses", "gRPC")] {
@@ -82,8 +82,8 @@ pub(super) fn counts(frame: &mut Frame<'_>, area: Rect, known: &Known) {
     for one in live["thresholds"].as_array().into_iter().flatten() {
         let holds = one["holds"] == true;
         let (word, color) = match holds {
-            true => (known.pick("met so far", "目前满足"), Color::Green),
-            false => (known.pick("crossed", "已越界"), Color::Red),
+            true => (known.pick("met so far", "目前达标"), Color::Green),
+            false => (known.pick("crossed", "未达标"), Color::Red),
         };
         let text = format!("{}  {word}", one["threshold"].as_str().unwrap_or_default());
         lines.push(Line::styled(text, style(known, color)));
@@ -101,7 +101,7 @@ pub(super) fn counts(frame: &mut Frame<'_>, area: Rect, known: &Known) {
 }
 
 /// Steps and transactions, one in each line.
-pub(super) fn steps(frame: &mut Frame<'_>, area: Rect, known: &Known) {
+pub(super) fn steps(frame: &mut Frame<'_>, area: Rect, known: &ScreenState) {
     let word = |en: &'static str, zh: &'static str| known.look.language.pick(en, zh);
     let mut rows = Vec::new();
     for scenario in known.run["live"]["scenarios"].as_array().into_iter().flatten() {

@@ -7,7 +7,7 @@ fn value(lines: &[Line], name: Name) -> f64 {
 /// Each case was worked by hand; with those of the next test there are twenty.
 fn check(cases: &[(Given, &[(Name, f64)])]) {
     for (given, expect) in cases {
-        let lines = reckon(given).unwrap_or_else(|error| panic!("{given:?}: {error}"));
+        let lines = compute(given).unwrap_or_else(|error| panic!("{given:?}: {error}"));
         for (name, worked) in *expect {
             let is = value(&lines, *name);
             assert!((is / worked - 1.0).abs() < 1e-6, "{name:?} is {is}, {worked} by hand: {given:?}");
@@ -115,7 +115,7 @@ fn users_threads_and_networks_as_worked_by_hand() {
 
 #[test]
 fn each_line_shows_its_formula() {
-    let lines = reckon(&Given { page_views: Some(30e6), per_machine: Some(69.0), ..Given::default() }).expect("lines");
+    let lines = compute(&Given { page_views: Some(30e6), per_machine: Some(69.0), ..Given::default() }).expect("lines");
     let formulas: Vec<&str> = lines.iter().map(|line| line.formula.as_str()).collect();
     assert_eq!(
         formulas,
@@ -135,10 +135,10 @@ fn each_line_shows_its_formula() {
 #[test]
 fn what_says_nothing_is_refused() {
     let rated = Given { rate: Some(100.0), ..Given::default() };
-    assert_eq!(reckon(&Given::default()), Err(CapacityError::Nothing));
-    assert_eq!(reckon(&rated), Err(CapacityError::Nothing));
+    assert_eq!(compute(&Given::default()), Err(CapacityError::Nothing));
+    assert_eq!(compute(&rated), Err(CapacityError::Nothing));
     let users = Given { users: Some(10.0), response_s: Some(1.0), ..rated };
-    assert_eq!(reckon(&users), Err(CapacityError::Impossible));
+    assert_eq!(compute(&users), Err(CapacityError::Impossible));
 }
 
 #[test]

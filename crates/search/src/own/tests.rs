@@ -31,7 +31,7 @@ fn piece(at: usize) -> Piece {
 fn tally(lost: impl Fn(usize) -> u64) -> Tally {
     let mut tally = Tally::default();
     for at in 0..20 {
-        tally.push(Bin { lost: vec![Lost { lost: lost(at), of: 100 }], ..Bin::default() });
+        tally.push(Bin { lost: vec![GoalMisses { lost: lost(at), of: 100 }], ..Bin::default() });
     }
     tally
 }
@@ -40,12 +40,12 @@ const P99: &[(f64, Option<f64>)] = &[(0.01, Some(0.02))];
 const P50: &[(f64, Option<f64>)] = &[(0.5, Some(0.02))];
 const FAILED: &[(f64, Option<f64>)] = &[(0.01, None)];
 
-fn ending<'a>(goals: &'a [(f64, Option<f64>)], tally: &'a Tally, beyond: &'a [Lost]) -> Ending<'a> {
+fn ending<'a>(goals: &'a [(f64, Option<f64>)], tally: &'a Tally, beyond: &'a [GoalMisses]) -> Ending<'a> {
     Ending { goals, tally, beyond, is_open: true, threads: 1, is_full: false, limit: None }
 }
 
-fn beyond(lost: u64) -> [Lost; 1] {
-    [Lost { lost, of: 2_000 }]
+fn beyond(lost: u64) -> [GoalMisses; 1] {
+    [GoalMisses { lost, of: 2_000 }]
 }
 
 #[test]

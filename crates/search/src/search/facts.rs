@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use super::Points;
-use crate::found::{Noise, Ran, Slower, Stalls, Unknown};
-use crate::law::Law;
+use crate::find_max_result::{Noise, Ran, Slower, Stalls, Unknown};
 use crate::tally::Tally;
 use crate::trial::{Class, Fault, Purpose, Trial};
+use crate::usl::Usl;
 
 /// A load that met its goals is higher than one that missed by this factor: then noise is no matter of a few percent.
 const HIGHER: f64 = 1.3;
@@ -75,9 +75,10 @@ pub(super) fn stalls(at: f64, points: &Points) -> Option<Stalls> {
 
 /// What our stalls spoiled with a load.
 pub(super) fn unknown(at: f64, trials: &[Trial]) -> Unknown {
-    let spoiled = || trials.iter().filter(|trial| trial.order.at == at && trial.outcome.fault == Some(Fault::Stalls));
-    let stall = spoiled().map(|trial| trial.outcome.stall).max().unwrap_or_default();
-    Unknown { at, trials: spoiled().count(), stall }
+    let unreliable =
+        || trials.iter().filter(|trial| trial.order.at == at && trial.outcome.fault == Some(Fault::Stalls));
+    let stall = unreliable().map(|trial| trial.outcome.stall).max().unwrap_or_default();
+    Unknown { at, trials: unreliable().count(), stall }
 }
 
 /// The highest load, below the upper bound, with a trial that lost nothing and showed that its goals are met; without one, that lost
@@ -124,7 +125,7 @@ pub(super) fn limit_of(upper: f64, trials: &[Trial]) -> &'static str {
 }
 
 /// The law of scalability through the trials: what was in the system is rate x mean time (Little).
-pub(super) fn law(trials: &[Trial]) -> Option<Law> {
+pub(super) fn law(trials: &[Trial]) -> Option<Usl> {
     let mut points: Vec<(f64, f64)> = Vec::new();
     let mut loads: Vec<f64> = Vec::new();
     for trial in trials.iter().filter(|trial| trial.outcome.fault.is_none() && trial.order.purpose != Purpose::Confirm)
@@ -138,5 +139,5 @@ pub(super) fn law(trials: &[Trial]) -> Option<Law> {
         points.push((rate * trial.outcome.tally.times().mean(), rate));
     }
     // What fits so badly is no law.
-    Law::of(&points).filter(|law| law.worst <= LAW_WORST_MAX)
+    Usl::of(&points).filter(|law| law.worst <= LAW_WORST_MAX)
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{FAULTS_MAX, OWN_WIDTH, OwnLimit, Settings, WIDTH};
-use crate::found::Ended;
+use crate::find_max_result::Ended;
 use crate::search::DOWN;
 use crate::tally::Tally;
 use crate::trial::{Class, Fault};
@@ -294,7 +294,7 @@ impl Points {
         let down = settings.rounded((obstacle / DOWN).max(settings.least));
         // Where fewer requests prove less, one that lost nothing, or that our stalls spoiled, is worth more time.
         let is_enough = self.proves(settings, down);
-        let again = || promising().next_back().map(|point| point.at).or_else(|| self.spoiled(obstacle));
+        let again = || promising().next_back().map(|point| point.at).or_else(|| self.unreliable(obstacle));
         match again().filter(|_| !is_enough) {
             Some(at) => Ok(at),
             None if down < obstacle && self.is_new(down) => Ok(down),
@@ -303,7 +303,7 @@ impl Points {
     }
 
     /// The highest load, up to this one, that our stalls spoiled, if it is not known to be too much.
-    fn spoiled(&self, up_to: f64) -> Option<f64> {
+    fn unreliable(&self, up_to: f64) -> Option<f64> {
         let is_it = |point: &&Point| point.at <= up_to && point.unknown == Some(Fault::Stalls) && point.class.is_none();
         self.all.iter().rfind(is_it).map(|point| point.at)
     }

@@ -1,7 +1,7 @@
 use super::looks::LOOK_FAULTS_MAX;
 use super::*;
 use crate::tally::{Bin, Moments};
-use metrics::Lost;
+use metrics::GoalMisses;
 
 mod moments;
 
@@ -18,7 +18,7 @@ fn stalled(outcome: &mut Outcome) {
     tally.extend(&outcome.tally);
     let (goal, times) = (outcome.tally.lost(0), Moments::default());
     tally.push(Bin {
-        lost: vec![Lost { lost: goal.of / 50 + 1, of: goal.of / 50 + 1 }],
+        lost: vec![GoalMisses { lost: goal.of / 50 + 1, of: goal.of / 50 + 1 }],
         times,
         is_touched: true,
         ..Bin::default()
@@ -27,7 +27,7 @@ fn stalled(outcome: &mut Outcome) {
 }
 
 impl Edge {
-    fn outcome(&self, order: &Order) -> Outcome {
+    fn outcome(&self, order: &TrialOrder) -> Outcome {
         let is_met = order.at <= self.at;
         let mut tally = Tally::default();
         let pieces = (order.span.as_secs_f64() / order.bin.as_secs_f64()) as u64;
@@ -37,7 +37,7 @@ impl Edge {
             let stay = 0.001 * (1.0 + (piece % 7) as f64 / 10.0);
             let count = each as f64;
             let times = Moments { count, sum: count * stay, squares: count * stay * stay, most: stay };
-            tally.push(Bin { lost: vec![Lost { lost, of: each }], times, ..Bin::default() });
+            tally.push(Bin { lost: vec![GoalMisses { lost, of: each }], times, ..Bin::default() });
         }
         Outcome {
             tally,
@@ -65,11 +65,11 @@ fn settings(edge: &Edge) -> Settings {
 }
 
 /// All trials take as long as they are planned.
-fn run(edge: &Edge, settings: Settings) -> (Found, Vec<Trial>) {
+fn run(edge: &Edge, settings: Settings) -> (SearchResult, Vec<Trial>) {
     run_with(settings, |order| edge.outcome(order))
 }
 
-fn run_with(settings: Settings, outcome: impl Fn(&Order) -> Outcome) -> (Found, Vec<Trial>) {
+fn run_with(settings: Settings, outcome: impl Fn(&TrialOrder) -> Outcome) -> (SearchResult, Vec<Trial>) {
     let mut search = Search::new(settings);
     let mut now = Duration::ZERO;
     for _ in 0..1_000 {
@@ -77,7 +77,7 @@ fn run_with(settings: Settings, outcome: impl Fn(&Order) -> Outcome) -> (Found, 
             Step::Trial(order) => {
                 let began = now;
                 now += order.warmup + order.span;
-                search.heard(&order, outcome(&order), began, now);
+                search.received(&order, outcome(&order), began, now);
             }
             Step::Rest => search.rested(Ok(Duration::from_millis(300))),
             Step::Over => return (search.found(), search.trials().to_vec()),
@@ -123,12 +123,12 @@ fn a_limit_of_ours_is_no_upper_bound() {
 
 /// One trial that was spoiled is made again, and is no bound.
 #[test]
-fn a_spoiled_trial_is_made_again() {
+fn a_unreliable_trial_is_made_again() {
     let edge = Edge { at: 500.0, fault_above: f64::INFINITY, is_plain: false };
     let mut search = Search::new(settings(&edge));
     let Step::Trial(first) = search.next(Duration::ZERO) else { panic!("a trial") };
-    let spoiled = Outcome { fault: Some(Fault::Link), ..edge.outcome(&first) };
-    search.heard(&first, spoiled, Duration::ZERO, Duration::from_secs(1));
+    let unreliable = Outcome { fault: Some(Fault::Link), ..edge.outcome(&first) };
+    search.received(&first, unreliable, Duration::ZERO, Duration::from_secs(1));
     let Step::Trial(second) = search.next(Duration::from_secs(1)) else { panic!("a trial") };
     assert_eq!((second.at, second.number), (first.at, 2));
     assert_eq!(search.found().own_limit, None);
@@ -169,7 +169,7 @@ fn it_can_be_stopped_at_any_time() {
             match search.next(now) {
                 Step::Trial(order) => {
                     now += order.span;
-                    search.heard(&order, edge.outcome(&order), now, now);
+                    search.received(&order, edge.outcome(&order), now, now);
                 }
                 Step::Rest => search.rested(Err(Duration::ZERO)),
                 Step::Over => break,
@@ -218,7 +218,7 @@ fn the_budget_holds() {
 #[test]
 fn looks_grow_faster_on_a_fast_target() {
     let edge = Edge { at: 45_000.0, fault_above: f64::INFINITY, is_plain: false };
-    let fast = |order: &Order| {
+    let fast = |order: &TrialOrder| {
         let mut outcome = edge.outcome(order);
         let mut tally = Tally::default();
         let each = outcome.tally.lost(0);
@@ -226,7 +226,7 @@ fn looks_grow_faster_on_a_fast_target() {
         let (lost, of) = (each.lost / bins, each.of / bins);
         // 50 us each.
         let times = Moments { count: of as f64, sum: of as f64 * 50e-6, squares: of as f64 * 2.6e-9, most: 1e-4 };
-        (0..bins).for_each(|_| tally.push(Bin { lost: vec![Lost { lost, of }], times, ..Bin::default() }));
+        (0..bins).for_each(|_| tally.push(Bin { lost: vec![GoalMisses { lost, of }], times, ..Bin::default() }));
         outcome.tally = tally;
         outcome
     };
@@ -238,7 +238,8 @@ fn looks_grow_faster_on_a_fast_target() {
     let lower = found.lower.expect("a bound");
     assert!(lower > 40_000.0 && found.is_confirmed && found.took <= wanted.budget, "{found:?}");
     // Where one step was too large, the loads between are looked at.
-    let jump = |order: &Order| if order.at > 500.0 { Edge { at: 500.0, ..edge }.outcome(order) } else { fast(order) };
+    let jump =
+        |order: &TrialOrder| if order.at > 500.0 { Edge { at: 500.0, ..edge }.outcome(order) } else { fast(order) };
     let (found, trials) = run_with(wanted, jump);
     let looks: Vec<f64> =
         trials.iter().filter(|trial| trial.order.purpose == Purpose::Look).map(|trial| trial.order.at).collect();
@@ -251,7 +252,7 @@ fn looks_grow_faster_on_a_fast_target() {
 fn what_our_stalls_spoil_is_unknown_and_never_failed() {
     let edge = Edge { at: 1_234.0, fault_above: f64::INFINITY, is_plain: false };
     // Each third trial.
-    let often = |order: &Order| {
+    let often = |order: &TrialOrder| {
         let mut outcome = edge.outcome(order);
         if order.number % 3 == 1 && order.at <= edge.at {
             stalled(&mut outcome);
@@ -302,10 +303,10 @@ fn fewer_requests_are_no_way_out() {
 
 /// When the time is over, the highest load that ran without a loss is told, with how often it did.
 #[test]
-fn what_ran_without_a_loss_is_told() {
+fn what_ran_without_a_loss_is_reported() {
     let edge = Edge { at: 40_000.0, fault_above: f64::INFINITY, is_plain: false };
     let wanted = Settings { start: 40_000.0, most: 40_000.0, trials_max: Some(5), ..settings(&edge) };
-    let two_of_five = |order: &Order| {
+    let two_of_five = |order: &TrialOrder| {
         let mut outcome = edge.outcome(order);
         if order.number > 2 {
             stalled(&mut outcome);
@@ -322,7 +323,7 @@ fn what_ran_without_a_loss_is_told() {
 }
 
 /// What came of a trial of a target that does 200 a second, and takes a while when there are more: nothing is lost yet.
-fn piling(order: &Order, per_s: f64, ours: f64) -> Outcome {
+fn piling(order: &TrialOrder, per_s: f64, ours: f64) -> Outcome {
     let (mut tally, bin_s) = (Tally::default(), order.bin.as_secs_f64());
     let pieces = (order.span.as_secs_f64() / bin_s) as usize;
     let (starts, grown) = (order.at * bin_s, (order.at - per_s).max(0.0) * bin_s);
@@ -331,7 +332,7 @@ fn piling(order: &Order, per_s: f64, ours: f64) -> Outcome {
         let stay = 0.02 + grown * piece as f64 / per_s;
         let times = Moments { count, sum: count * stay, squares: count * stay * stay, most: stay };
         let backlog = crate::Backlog { starts, grown, ours: ours * bin_s, is_first: piece == 0 };
-        let lost = vec![Lost { lost: 0, of: count as u64 }];
+        let lost = vec![GoalMisses { lost: 0, of: count as u64 }];
         tally.push(Bin { lost, times, backlog, ..Bin::default() });
     }
     Outcome { tally, measured: order.span, done_per_s: order.at.min(per_s), limit: "target", ..Outcome::default() }
@@ -363,7 +364,7 @@ fn what_takes_long_does_not_pile_up() {
             let (count, stay) = (10.0, stay(piece));
             let times = Moments { count, sum: count * stay, squares: count * stay * stay, most: stay };
             let backlog = crate::Backlog { starts: 20.0, grown: 10.0, ours: 0.0, is_first: piece == 0 };
-            tally.push(Bin { lost: vec![Lost { lost: 0, of: 10 }], times, backlog, ..Bin::default() });
+            tally.push(Bin { lost: vec![GoalMisses { lost: 0, of: 10 }], times, backlog, ..Bin::default() });
         }
         tally
     };
@@ -383,9 +384,9 @@ fn times_are_no_measure_of_failures() {
     for piece in 0..80 {
         let stay = if piece % 40 < 20 { 0.001 } else { 0.4 };
         let times = Moments { count: 50.0, sum: 50.0 * stay, squares: 50.0 * stay * stay, most: stay };
-        tally.push(Bin { lost: vec![Lost { lost: 0, of: 50 }; 2], times, ..Bin::default() });
+        tally.push(Bin { lost: vec![GoalMisses { lost: 0, of: 50 }; 2], times, ..Bin::default() });
     }
-    let of = |limit_s| [Allowance { share: 0.01, limit_s, held_s: 1.0 }];
+    let of = |limit_s| [GoalLimit { share: 0.01, limit_s, held_s: 1.0 }];
     assert_eq!(class_of(&tally, &of(None)), Class::Met);
     assert_eq!(class_of(&tally, &of(Some(0.5))), Class::Undecided);
 }
@@ -415,10 +416,10 @@ fn what_our_stalls_leave_open_is_narrowed_from_both_sides() {
     });
     let (lower, upper) = (found.lower.expect("a bound"), found.upper.expect("a bound"));
     assert!(lower > 800.0 && lower <= 850.0 && (1_100.0..1_160.0).contains(&upper), "{found:?}");
-    assert_eq!((found.ended, found.answer()), (Ended::Stalls, Some(f64::midpoint(lower, upper))), "{found:?}");
-    let spoiled =
+    assert_eq!((found.ended, found.response()), (Ended::Stalls, Some(f64::midpoint(lower, upper))), "{found:?}");
+    let unreliable =
         trials.windows(2).filter(|both| both[0].outcome.fault.is_some() && both[0].order.at == both[1].order.at);
-    let again: Vec<&Order> = spoiled.map(|both| &both[1].order).collect();
+    let again: Vec<&TrialOrder> = unreliable.map(|both| &both[1].order).collect();
     assert!(!again.is_empty() && again.iter().all(|order| order.span_max == order.span), "{again:?}");
 }
 
@@ -426,14 +427,14 @@ fn what_our_stalls_leave_open_is_narrowed_from_both_sides() {
 #[test]
 fn one_look_that_lost_some_is_not_the_end() {
     let edge = Edge { at: 9_000.0, fault_above: f64::INFINITY, is_plain: false };
-    let looks = |unlucky: &dyn Fn(&Order) -> bool| {
+    let looks = |unlucky: &dyn Fn(&TrialOrder) -> bool| {
         let (found, trials) = run_with(settings(&edge), |order| {
             let mut outcome = edge.outcome(order);
             if order.purpose == Purpose::Look && unlucky(order) {
                 // All of one piece, and of many pieces in a row no other.
                 let (mut tally, all) = (Tally::default(), outcome.tally.lost(0).of);
                 tally.extend(&outcome.tally);
-                tally.push(Bin { lost: vec![Lost { lost: all / 60 + 1, of: all / 60 + 1 }], ..Bin::default() });
+                tally.push(Bin { lost: vec![GoalMisses { lost: all / 60 + 1, of: all / 60 + 1 }], ..Bin::default() });
                 outcome.tally = tally;
             }
             outcome
@@ -458,9 +459,9 @@ fn one_event_is_no_proof() {
         for piece in 0..40 {
             let lost = if is_lost(piece) { 100 } else { 0 };
             let times = Moments { count: 100.0, sum: 0.1, squares: 1e-4, most: 0.001 };
-            tally.push(Bin { lost: vec![Lost { lost, of: 100 }], times, ..Bin::default() });
+            tally.push(Bin { lost: vec![GoalMisses { lost, of: 100 }], times, ..Bin::default() });
         }
-        class_of(&tally, &[Allowance { share: 0.01, limit_s: Some(0.1), held_s: 1.0 }])
+        class_of(&tally, &[GoalLimit { share: 0.01, limit_s: Some(0.1), held_s: 1.0 }])
     };
     assert_eq!(of(&|piece| (10..16).contains(&piece)), Class::Undecided);
     assert_eq!(of(&|piece| (10..13).contains(&piece) || (25..28).contains(&piece)), Class::Missed);
@@ -469,15 +470,15 @@ fn one_event_is_no_proof() {
 
 /// Something is told in any case, and whether it is sure.
 #[test]
-fn the_answer_is_one_figure() {
+fn the_response_is_one_figure() {
     let edge = Edge { at: 500.0, fault_above: f64::INFINITY, is_plain: false };
     let few = |trials| run(&edge, Settings { start: 400.0, trials_max: Some(trials), ..settings(&edge) }).0;
     let one = few(1);
-    assert_eq!((one.lower, one.answer(), one.has_met()), (None, Some(400.0), true), "{one:?}");
+    assert_eq!((one.lower, one.response(), one.has_met()), (None, Some(400.0), true), "{one:?}");
     let all = run(&edge, settings(&edge)).0;
-    assert_eq!(all.answer(), all.middle().map(|(middle, _)| middle));
+    assert_eq!(all.response(), all.middle().map(|(middle, _)| middle));
     // Nothing was met: a slow target of which one look has too few requests.
     let slow = Edge { at: 5.0, ..edge };
     let few = run(&slow, Settings { start: 2.0, trials_max: Some(1), ..settings(&slow) }).0;
-    assert_eq!((few.answer(), few.has_met()), (Some(2.0), false), "{few:?}");
+    assert_eq!((few.response(), few.has_met()), (Some(2.0), false), "{few:?}");
 }

@@ -12,7 +12,7 @@ mod town;
 
 use std::time::Duration;
 
-use search::{Ended, Found};
+use search::{Ended, SearchResult};
 use town::Wanted;
 
 /// Fixed, so that a failure can be looked at again.
@@ -31,7 +31,7 @@ fn few() -> u64 {
     if std::env::var_os("ONRUSH_LONG").is_some() { SEEDS } else { SEEDS_FEW }
 }
 
-fn line(found: &Found) -> String {
+fn line(found: &SearchResult) -> String {
     format!(
         "{:?} to {:?}, {:?}, confirmed {}, noise {:?}, worse {}, {:.0} s",
         found.lower,
@@ -57,11 +57,11 @@ fn covers(wanted: &Wanted, truth: f64, width: f64, seeds: u64) {
         })
     };
     let both = [half(0), half(1)];
-    let all: Vec<(u64, Found)> = both.into_iter().flat_map(|half| half.join().expect("a search ends")).collect();
-    let is_hit = |found: &Found| {
+    let all: Vec<(u64, SearchResult)> = both.into_iter().flat_map(|half| half.join().expect("a search ends")).collect();
+    let is_hit = |found: &SearchResult| {
         found.lower.is_some_and(|lower| lower <= truth) && found.upper.is_some_and(|upper| truth < upper)
     };
-    let is_wrong = |found: &Found| {
+    let is_wrong = |found: &SearchResult| {
         found.lower.is_some_and(|lower| truth < lower) || found.upper.is_some_and(|upper| upper <= truth)
     };
     for (seed, found) in all.iter().filter(|(_, found)| !is_hit(found)) {
@@ -127,12 +127,12 @@ fn a_cliff_is_found_where_it_is() {
 /// It stands still for a second, about every quarter of a minute.
 #[test]
 fn stalls_are_called_noise() {
-    let told = (1..=3).filter(|seed| {
+    let reported = (1..=3).filter(|seed| {
         let found = town::search(&wanted("/queue/4/8?stall=30000/1000", 80, 400), *seed);
         println!("{}", line(&found));
         found.noise.is_some()
     });
-    assert!(told.count() >= 2);
+    assert!(reported.count() >= 2);
 }
 
 /// The generator has its core for half of each second, and a target that could take four times what is asked first: whatever is asked,
@@ -153,10 +153,10 @@ fn a_limit_of_ours_is_never_the_targets() {
 fn is_near(wanted: &Wanted, truth: f64) {
     let seeds = claims::seeds::of_this_run(STALLED_SEEDS, STALLED_PARTS);
     let wanted = Wanted { stalled: Duration::from_millis(20), ..wanted.clone() };
-    let all: Vec<(u64, Found)> = seeds.iter().map(|seed| (*seed, town::search(&wanted, *seed))).collect();
-    let is_near = |found: &Found| found.answer().is_some_and(|at| (at / truth - 1.0).abs() <= 0.1);
+    let all: Vec<(u64, SearchResult)> = seeds.iter().map(|seed| (*seed, town::search(&wanted, *seed))).collect();
+    let is_near = |found: &SearchResult| found.response().is_some_and(|at| (at / truth - 1.0).abs() <= 0.1);
     for (seed, found) in all.iter().filter(|(_, found)| !is_near(found)) {
-        println!("seed {seed}: {truth:.1}, and not {:?}: {}", found.answer(), line(found));
+        println!("seed {seed}: {truth:.1}, and not {:?}: {}", found.response(), line(found));
     }
     let near = all.iter().filter(|(_, found)| is_near(found)).count();
     println!("{}: {near} of {} within a tenth of {truth:.1}", wanted.url, seeds.len());
@@ -179,11 +179,11 @@ fn short_stalls_of_ours_and_one_worker() {
 /// Services grow by a fifth each minute.
 #[test]
 fn what_leaks_is_not_confirmed() {
-    let told = (1..=3).filter(|seed| {
+    let reported = (1..=3).filter(|seed| {
         let found = town::search(&wanted("/queue/4/8?leak=20", 120, 500), *seed);
         println!("{}", line(&found));
         assert!(!found.is_confirmed, "{}", line(&found));
         found.is_worse
     });
-    assert!(told.count() >= 2);
+    assert!(reported.count() >= 2);
 }

@@ -8,9 +8,11 @@ use driver::sim::{Faults, Host, Network, SimDriver};
 use engine::{SteppedRun, StopHandle};
 use metrics::{Class, Measure, Snapshot, Threshold};
 use pacing::Nanos;
-use pacing::change::What;
+use pacing::change::ChangeKind;
 use plan::{Arrivals, Flags, Load, Plan, RATE_UNIT, RateStage, UserShape};
-use search::{Bin, Ending, Fault, Found, Go, Moments, Order, Outcome, Own, Piece, Search, Settings, Step, Tally};
+use search::{
+    Bin, Ending, Fault, Go, Moments, Outcome, Own, Piece, Search, SearchResult, Settings, Step, Tally, TrialOrder,
+};
 use target::{Behavior, SteppedServer};
 
 /// What is searched.
@@ -39,7 +41,7 @@ fn address() -> SocketAddr {
 }
 
 /// A whole search in a world of its own.
-pub(crate) fn search(wanted: &Wanted, seed: u64) -> Found {
+pub(crate) fn search(wanted: &Wanted, seed: u64) -> SearchResult {
     let network = Network::new(seed, Faults::none());
     let driver = network.add_host();
     let server_host = driver.host();
@@ -67,7 +69,7 @@ pub(crate) fn search(wanted: &Wanted, seed: u64) -> Found {
             Step::Trial(order) => {
                 let plan = plan_of(&base, wanted, &order, seed);
                 let outcome = town.trial((&plan, &goals), &order, &search, wanted);
-                search.heard(&order, outcome, began, town.network.now().as_duration());
+                search.received(&order, outcome, began, town.network.now().as_duration());
             }
             // What waits in the target leaves before the next trial begins.
             Step::Rest => {
@@ -92,7 +94,7 @@ fn base(wanted: &Wanted) -> Plan {
     flags.plan().expect("a good plan")
 }
 
-fn plan_of(base: &Plan, wanted: &Wanted, order: &Order, seed: u64) -> Plan {
+fn plan_of(base: &Plan, wanted: &Wanted, order: &TrialOrder, seed: u64) -> Plan {
     let mut plan = base.clone();
     (plan.interval, plan.warmup, plan.grace) = (order.bin, order.warmup, wanted.limit * 20);
     plan.scenarios[0].load = if wanted.has_users {
@@ -125,7 +127,7 @@ impl Town {
     fn trial(
         &mut self,
         (plan, goals): (&Plan, &[Threshold]),
-        order: &Order,
+        order: &TrialOrder,
         search: &Search,
         wanted: &Wanted,
     ) -> Outcome {
@@ -151,18 +153,18 @@ impl Town {
                 self.server.step().expect("a simulated driver works");
                 continue;
             }
-            let is_on = run.step(0, |told| {
-                let lost = goals.iter().map(|goal| goal.lost(told.added)).collect();
-                let in_flight = told.total.gauges.in_flight.response.count();
-                let piece = Piece::of(told.added, in_flight, order.bin);
-                let mut bin = Bin { lost, times: Moments::of(told.added), ..Bin::default() };
-                if told.is_again || told.from >= ends_at {
+            let is_on = run.step(0, |reported| {
+                let lost = goals.iter().map(|goal| goal.lost(reported.added)).collect();
+                let in_flight = reported.total.gauges.in_flight.response.count();
+                let piece = Piece::of(reported.added, in_flight, order.bin);
+                let mut bin = Bin { lost, times: Moments::of(reported.added), ..Bin::default() };
+                if reported.is_again || reported.from >= ends_at {
                     own.mend(&piece);
                     tally.mend(bin);
                 } else {
                     own.piece(&piece).mark(&mut bin);
                     tally.push(bin.clone());
-                    let in_flight: Vec<u64> = goals.iter().map(|goal| goal.lost_in_flight(told.total)).collect();
+                    let in_flight: Vec<u64> = goals.iter().map(|goal| goal.lost_in_flight(reported.total)).collect();
                     wants_end |= judge.piece(bin, &in_flight) == Go::Stop;
                 }
                 ControlFlow::Continue(())
@@ -173,7 +175,7 @@ impl Town {
             if wants_end && !is_ended {
                 is_ended = true;
                 // It may be over by itself.
-                if let Ok(change) = run.change(0, What::End, self.network.now()) {
+                if let Ok(change) = run.change(0, ChangeKind::End, self.network.now()) {
                     ends_at = ends_at.min(change.effective_at);
                 }
             }

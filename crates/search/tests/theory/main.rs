@@ -12,7 +12,7 @@ mod world;
 
 use std::time::Duration;
 
-use search::{Ended, Found};
+use search::{Ended, SearchResult};
 use world::{Arrivals, Service, World};
 
 /// Searches of each kind: nine in ten have to be right.
@@ -50,7 +50,7 @@ fn covers(name: &str, world: impl Fn(u64) -> World, limit_s: f64, budget: Durati
     assert!(hits >= HITS_MIN && middle <= width, "{name}: {hits} of {SEEDS} hit {truth}, {middle} wide");
 }
 
-fn line(found: &Found) -> String {
+fn line(found: &SearchResult) -> String {
     format!(
         "{:?} to {:?}, {:?}, confirmed {}, noise {:?}, worse {}, {} stalls, {} slower, {:.0} s",
         found.lower,
@@ -118,10 +118,10 @@ fn is_near(name: &str, seeds: &[u64], world: impl Fn(u64) -> World, (limit_s, bu
         let mut world = world(*seed);
         world.own_stall = 0.020;
         let found = world::search(world, limit_s, 0.01, Duration::from_secs(budget_s));
-        let is_near = found.answer().is_some_and(|at| (at / truth - 1.0).abs() <= 0.1);
+        let is_near = found.response().is_some_and(|at| (at / truth - 1.0).abs() <= 0.1);
         near += usize::from(is_near);
         if !is_near {
-            println!("{name}, seed {seed}: {truth:.1}, and not {:?}: {}", found.answer(), line(&found));
+            println!("{name}, seed {seed}: {truth:.1}, and not {:?}: {}", found.response(), line(&found));
         }
     }
     println!("{name}: {near} of {} within a tenth of {truth:.1}", seeds.len());
@@ -168,17 +168,17 @@ fn stalls_of_ours_and_a_shared_worker() {
 /// It stands still for a second, about every three quarters of a minute: some trials meet it, and some do not.
 #[test]
 fn stalls_are_called_noise() {
-    let mut told = 0;
+    let mut reported = 0;
     for seed in 1..=20 {
         let mut world = World::queue(seed, 4, Service::Exponential(0.002), Arrivals::Random);
         world.stall = Some((45.0, 1.0));
         let found = world::search(world, 0.050, 0.01, MINUTE * 12);
         println!("{}", line(&found));
-        told += u32::from(found.noise.is_some());
+        reported += u32::from(found.noise.is_some());
         assert!(found.noise.is_some() || found.is_confirmed || found.not_confirmed.is_some(), "{}", line(&found));
     }
     // One that meets no stall at the right time is as good as one that has none.
-    assert!(told >= 16, "{told} of 20");
+    assert!(reported >= 16, "{reported} of 20");
 }
 
 /// Services grow by a tenth each minute.

@@ -4,9 +4,11 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Duration;
 
-use metrics::Lost;
+use metrics::GoalMisses;
 use pacing::Random;
-use search::{Bin, Ending, Found, Go, Judge, Moments, Order, Outcome, Own, Piece, Search, Settings, Step, Tally};
+use search::{
+    Bin, Ending, Go, Judge, Moments, Outcome, Own, Piece, Search, SearchResult, Settings, Step, Tally, TrialOrder,
+};
 
 use crate::queue::{Queue, Stay};
 
@@ -115,7 +117,7 @@ impl World {
         }
     }
 
-    fn trial(&mut self, order: &Order, search: &Search, limit_s: f64) -> Outcome {
+    fn trial(&mut self, order: &TrialOrder, search: &Search, limit_s: f64) -> Outcome {
         let (began, mut at) = (self.now, self.now);
         let from = began + order.warmup.as_secs_f64();
         let until = from + order.span_max.as_secs_f64();
@@ -189,7 +191,7 @@ struct Seen {
 }
 
 fn empty() -> Bin {
-    Bin { lost: vec![Lost::default()], ..Bin::default() }
+    Bin { lost: vec![GoalMisses::default()], ..Bin::default() }
 }
 
 impl Seen {
@@ -228,7 +230,7 @@ impl Seen {
         let fault = own.fault(&Ending {
             goals: &[(0.01, Some(limit_s))],
             tally: &tally,
-            beyond: &[Lost { lost: slower, of: stays.len() as u64 }],
+            beyond: &[GoalMisses { lost: slower, of: stays.len() as u64 }],
             is_open,
             threads: 1,
             is_full: false,
@@ -255,7 +257,7 @@ fn note(bin: &mut Bin, stayed: f64, limit_s: f64) {
 }
 
 /// A whole search.
-pub(crate) fn search(mut world: World, limit_s: f64, share: f64, budget: Duration) -> Found {
+pub(crate) fn search(mut world: World, limit_s: f64, share: f64, budget: Duration) -> SearchResult {
     let settings = Settings {
         goals: vec![(share, Some(limit_s))],
         budget,
@@ -272,7 +274,7 @@ pub(crate) fn search(mut world: World, limit_s: f64, share: f64, budget: Duratio
         match search.next(began) {
             Step::Trial(order) => {
                 let outcome = world.trial(&order, &search, limit_s);
-                search.heard(&order, outcome, began, Duration::from_secs_f64(world.now));
+                search.received(&order, outcome, began, Duration::from_secs_f64(world.now));
             }
             Step::Rest => search.rested(Ok(Duration::ZERO)),
             Step::Over => return search.found(),

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::ops::ControlFlow;
 
 use driver::sim::{Faults, Host, Network, SimDriver};
-use engine::{Interval, Probe, ProbeWish, Probing, RunResult, SteppedRun, StopHandle};
+use engine::{Interval, Probe, ProbeOption, Probing, RunResult, SteppedRun, StopHandle};
 use metrics::Distribution;
 use pacing::Nanos;
 use plan::Plan;
@@ -83,7 +83,7 @@ impl SimulatedWorld {
     ) -> Result<RunResult, SelftestError> {
         let mut result = self.run(plan, threads, happens, observe)?;
         if result.wants_probe() {
-            let probed = match Probing::of(plan, &result, ProbeWish::Safe) {
+            let probed = match Probing::of(plan, &result, ProbeOption::Safe) {
                 Ok(probing) => Ok(self.probe(probing, threads)?),
                 Err(why) => Err(why),
             };
@@ -128,7 +128,7 @@ impl SimulatedWorld {
         };
         freeze(town.host, &happens.target_stalls);
         hosts.iter().for_each(|host| freeze(*host, &happens.generator_stalls));
-        let mut told = |interval: &Interval<'_>| {
+        let mut reported = |interval: &Interval<'_>| {
             observe(interval);
             ControlFlow::Continue(())
         };
@@ -143,14 +143,14 @@ impl SimulatedWorld {
                 continue;
             }
             let is_on = match hosts.iter().position(|of| *of == host) {
-                Some(shard) => run.step(shard, &mut told)?,
+                Some(shard) => run.step(shard, &mut reported)?,
                 None => false,
             };
             if !is_on {
                 town.network.park(host);
             }
         }
-        Ok(run.finish_run(plan, told)?)
+        Ok(run.finish_run(plan, reported)?)
     }
 
     /// What is on its way arrives, and is looked at: some time passes.
@@ -185,10 +185,10 @@ impl Town {
     /// One turn of the target. What it agrees to stand still for is made by its network.
     fn serve(&mut self) -> Result<(), SelftestError> {
         self.server.step()?;
-        let asked = self.server.freeze_asked();
-        if let Some((from, to)) = asked.filter(|_| asked != self.freeze) {
+        let requested = self.server.freeze_requested();
+        if let Some((from, to)) = requested.filter(|_| requested != self.freeze) {
             self.network.freeze(self.host, from, to);
-            (self.freeze, self.frozen) = (asked, self.frozen + to.since(from));
+            (self.freeze, self.frozen) = (requested, self.frozen + to.since(from));
         }
         let requests = self.server.requests();
         if self.came.last().is_none_or(|(_, count)| *count < requests) {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use driver::sim::Faults;
-use engine::{Limit, Muster, NotTried, ProbeWish, Probing, RunResult, WorkerResult};
+use engine::{Limit, NotTried, ProbeOption, Probing, RunResult, WorkerResult, WorkersSummary};
 use pacing::Nanos;
 use report::Language;
 use selftest::{Happens, SimulatedWorld};
@@ -100,8 +100,8 @@ fn half_of_the_users_of_each_scenario_go_on() {
     assert_eq!(shown.number("/verdict/probe/users"), 30.0);
     let mut load = two("/delay/20", "/delay/20");
     load.scenarios[1] = plan("/delay/20", &[("-q", "50"), ("-z", "4s")]).scenarios.remove(0);
-    let told = world.run(&load, 1, &Happens::default(), |_| ()).expect("a world that works");
-    assert_eq!(Probing::of(&load, &told, ProbeWish::Safe).err(), Some(NotTried::Several));
+    let reported = world.run(&load, 1, &Happens::default(), |_| ()).expect("a world that works");
+    assert_eq!(Probing::of(&load, &reported, ProbeOption::Safe).err(), Some(NotTried::Several));
 }
 
 /// With workers half of the users go on where each of them has some, and what ended is told less often.
@@ -110,9 +110,10 @@ fn each_worker_has_half_of_its_users() {
     let mut world = SimulatedWorld::new(5, Faults::none());
     for (users, why) in [("6", None), ("5", Some(NotTried::FewInWorkers))] {
         let load = plan("/serial/5", &[("-c", users), ("-z", "4s")]);
-        let mut told = world.run(&load, 1, &Happens::default(), |_| ()).expect("a world that works");
-        told.muster = Some(Muster { workers: vec![WorkerResult::default(); 3], ..Muster::default() });
-        let probing = Probing::of(&load, &told, ProbeWish::Safe);
+        let mut reported = world.run(&load, 1, &Happens::default(), |_| ()).expect("a world that works");
+        reported.workers_summary =
+            Some(WorkersSummary { workers: vec![WorkerResult::default(); 3], ..WorkersSummary::default() });
+        let probing = Probing::of(&load, &reported, ProbeOption::Safe);
         assert_eq!(probing.as_ref().err().copied(), why, "{users}");
         let interval = probing.ok().and_then(|probing| probing.plan().map(|plan| plan.interval));
         assert_eq!(interval, why.is_none().then_some(Duration::from_millis(50)), "{users}");
@@ -135,7 +136,7 @@ fn half_of_the_users_tell_a_target_at_its_limit() {
 #[test]
 fn a_plan_that_is_kept_is_said() {
     let shown = Shown::plainly("/delay/5", &[("-q", "200"), ("-z", "3s")]);
-    assert_eq!((shown.limit(), &shown.report["verdict"]["is_spoiled"]), ("plan_kept", &false.into()));
+    assert_eq!((shown.limit(), &shown.report["verdict"]["is_unreliable"]), ("plan_kept", &false.into()));
     let words = shown.words();
     assert!(words.starts_with("the plan was kept: 600 starts at 200/s; of all requests lateness p99 "), "{words}");
 }
@@ -155,7 +156,7 @@ fn a_backlog_in_flight_accuses_the_target() {
 
 /// A connection that waits 5 ms for each answer carries 200/s: what was asked beyond it is no fault of the target, as far as is known.
 #[test]
-fn too_few_connections_are_told_from_a_slow_target() {
+fn too_few_connections_are_reported_from_a_slow_target() {
     let shown = Shown::plainly("/delay/5", &[("-q", "500"), ("-c", "1"), ("-z", "2s")]);
     assert_eq!((shown.limit(), &shown.report["verdict"]["figures"]["reason"]), ("unknown", &"all_busy".into()));
     let words = shown.words();
@@ -183,7 +184,7 @@ fn a_warmup_that_hangs_meets_no_threshold() {
 
 /// A target that stands still for one of five seconds of a load at a rate, and is told by its instants: a fifth of the requests met that.
 #[test]
-fn a_stall_within_a_rate_is_told() {
+fn a_stall_within_a_rate_is_reported() {
     let load = plan("/delay/1", &[("-q", "100"), ("-z", "5s")]);
     let freeze = (Nanos::from_millis(2_000), Nanos::from_millis(3_000));
     let shown = Shown::of(&load, &[], &Happens { target_stalls: vec![freeze], ..Happens::default() });

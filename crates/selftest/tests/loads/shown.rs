@@ -56,7 +56,7 @@ impl Shown {
     /// The plan on one thread, with thresholds, in a new world where this happens.
     pub(crate) fn of(plan: &Plan, thresholds: &[&str], happens: &Happens) -> Self {
         let (mut json, mut world) = (Json::default(), SimulatedWorld::new(5, Faults::none()));
-        let result = world.run_and_probe(plan, 1, happens, |told| json.interval(&Interval::of(told, plan)));
+        let result = world.run_and_probe(plan, 1, happens, |reported| json.interval(&Interval::of(reported, plan)));
         let run = run(plan, result.expect("a world that works"), thresholds);
         let report = json.value(&run);
         Self { run, report }

@@ -27,14 +27,14 @@ fn the_words_tell_what_a_freeze_does() {
     assert_eq!((closed.limit(), &closed.report["verdict"]["evidence"]), ("target", &"stalled".into()));
     let said = "the target stalled: no response on any connection from 0.7s to 1.7s, then responses again";
     assert!(closed.words().starts_with(said), "{}", closed.words());
-    assert!(!english.contains("SPOILED") && !chinese.contains("结果不可信"), "{english}");
+    assert!(!english.contains("UNRELIABLE") && !chinese.contains("结果不可靠"), "{english}");
 
     // 3,000 starts, a third of them in the freeze: 99 of 100 waited for less than 0.97 s.
     let open = Shown::of(&plan("/", &[("-q", "1000"), ("-c", "10"), ("-z", "3s")]), &[], &frozen());
     let [english, chinese] = [Language::En, Language::Zh].map(|language| open.summary(language));
     assert!(behind(&english, "Their p99 differ by ").starts_with("97"), "{english}");
     assert!(behind(&chinese, "两者 p99 相差 ").starts_with("97"), "{chinese}");
-    assert!(!english.contains("SPOILED") && !chinese.contains("结果不可信"), "{english}");
+    assert!(!english.contains("UNRELIABLE") && !chinese.contains("结果不可靠"), "{english}");
 }
 
 /// All threads stand still for a second of three.
@@ -43,13 +43,13 @@ fn the_generator_accuses_itself() {
     let stalled = Happens { generator_stalls: vec![(ms(700), ms(1_700))], ..Happens::default() };
     for load in [&[("-c", "10"), ("-z", "3s")][..], &[("-q", "1000"), ("-c", "10"), ("-z", "3s")]] {
         let shown = Shown::of(&plan("/delay/5", load), &[], &stalled);
-        assert_eq!((shown.limit(), &shown.report["verdict"]["is_spoiled"]), ("generator", &true.into()));
+        assert_eq!((shown.limit(), &shown.report["verdict"]["is_unreliable"]), ("generator", &true.into()));
         let english = shown.summary(Language::En);
         let begins = "the generator was the limit: thread 0 stood still for 1.00s of 3.00s (another program had its core, or it was";
-        assert!(english.contains(begins) && english.contains("SPOILED"), "{english}");
+        assert!(english.contains(begins) && english.contains("UNRELIABLE"), "{english}");
         let chinese = shown.summary(Language::Zh);
         assert!(
-            chinese.contains("瓶颈在压测机：线程 0 在 3.00s 中停顿了 1.00s（") && chinese.contains("结果不可信"),
+            chinese.contains("瓶颈在压测机：线程 0 在 3.00s 中卡顿了 1.00s（") && chinese.contains("结果不可靠"),
             "{chinese}"
         );
         // A second of three, and of the ticks of the thread.
@@ -68,7 +68,7 @@ fn a_thread_that_shares_its_core_is_no_limit_of_the_users() {
         let shared = Happens { generator_stalls: taken.collect(), ..Happens::default() };
         let load = plan(path, &[("-c", "10"), ("-z", "3s")]);
         let shown = Shown::of(&load, &[], &shared);
-        assert_eq!((shown.limit(), &shown.report["verdict"]["is_spoiled"]), ("generator", &true.into()), "{path}");
+        assert_eq!((shown.limit(), &shown.report["verdict"]["is_unreliable"]), ("generator", &true.into()), "{path}");
         // With the whole core, the users are.
         assert_eq!(Shown::of(&load, &[], &Happens::default()).limit(), "below", "{path}");
     }
@@ -96,10 +96,10 @@ fn times_that_include_stalls_of_ours_are_unreliable() {
     };
     for (stalls, is_unreliable) in [(&[1_000, 2_000, 3_000, 4_000, 5_000, 6_000][..], true), (&[1_000], false)] {
         let shown = of(stalls);
-        assert_eq!((shown.limit(), &shown.report["verdict"]["is_spoiled"]), ("below", &is_unreliable.into()));
+        assert_eq!((shown.limit(), &shown.report["verdict"]["is_unreliable"]), ("below", &is_unreliable.into()));
         let [english, chinese] = [Language::En, Language::Zh].map(|language| shown.summary(language));
         assert_eq!(english.contains("; so this result is unreliable"), is_unreliable, "{english}");
         assert_eq!(chinese.contains("；因此本次结果不可靠"), is_unreliable, "{chinese}");
-        assert!(english.contains("of this machine") && !english.contains("SPOILED"), "{english}");
+        assert!(english.contains("of this machine") && !english.contains("UNRELIABLE"), "{english}");
     }
 }

@@ -17,8 +17,8 @@ type Pairs<'a> = &'a [(&'a str, &'a str)];
 /// All response times, of what was given up at the end too, in nanoseconds.
 fn spent(result: &RunResult) -> f64 {
     let of_class = |class| result.total.class(class).of(Measure::Response).sum();
-    let given_up = result.total.unfinished().of(Measure::Response).sum();
-    (Class::ALL.into_iter().map(of_class).sum::<u128>() + given_up) as f64
+    let incomplete = result.total.unfinished().of(Measure::Response).sum();
+    (Class::ALL.into_iter().map(of_class).sum::<u128>() + incomplete) as f64
 }
 
 fn result(path: &str, more: Pairs<'_>, happens: &Happens) -> RunResult {

@@ -2,7 +2,7 @@
 
 use super::*;
 
-const PLAIN: Zips = Zips { requests: false, answers: false };
+const PLAIN: Zips = Zips { requests: false, responses: false };
 
 fn request(name: &str, delay_ms: u32, status: u32, replies: u32) -> Vec<u8> {
     let request = HelloRequest { name: name.to_owned(), delay_ms, status, replies, gap_ms: 0 };
@@ -71,14 +71,14 @@ fn calls_are_the_same_however_they_are_cut() {
 #[test]
 fn what_is_wrong_ends_the_call() {
     let two = [request("a", 0, 0, 0), request("b", 0, 0, 0)].concat();
-    let asked = request("a", 7, 5, 0);
+    let requested = request("a", 7, 5, 0);
     let mut zipped = Vec::new();
     push_message(&gzip(b""), true, &mut zipped);
     let cases: [(&str, &[u8], Status); 8] = [
         ("/hello.Greeter/SayHello", &two, Status::INTERNAL),
         ("/hello.Greeter/SayHello", b"", Status::INTERNAL),
-        ("/hello.Greeter/SayHello", &asked, Status::NOT_FOUND),
-        ("/hello.Greeter/Chat", &asked, Status::NOT_FOUND),
+        ("/hello.Greeter/SayHello", &requested, Status::NOT_FOUND),
+        ("/hello.Greeter/Chat", &requested, Status::NOT_FOUND),
         ("/hello.Greeter/Chat", &two[..two.len() - 1], Status::INTERNAL),
         ("/hello.Greeter/Chat", b"\x02\0\0\0\0", Status::INTERNAL),
         ("/hello.Greeter/Chat", b"\0\x01\0\0\0", Status::RESOURCE_EXHAUSTED),

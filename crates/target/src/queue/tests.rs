@@ -94,11 +94,11 @@ fn times_are_those_of_theory() {
 #[test]
 fn workers_stand_still() {
     let mut queues = Queues::new(9);
-    let asked = shape("1/1/even", "stall=1000/200");
+    let requested = shape("1/1/even", "stall=1000/200");
     let mut late = 0;
     for k in 0..10_000u64 {
         let at = Nanos(k * 10 * MILLI);
-        late += u64::from(queues.arrive(asked, at).expect("room").since(at).0 > MILLI);
+        late += u64::from(queues.arrive(requested, at).expect("room").since(at).0 > MILLI);
     }
     // 200 of 1,200 ms, of arrivals every 10 ms; some wait for those who waited.
     assert!((1_300..2_400).contains(&late), "{late}");
@@ -107,10 +107,10 @@ fn workers_stand_still() {
 #[test]
 fn services_grow_with_a_leak() {
     let mut queues = Queues::new(1);
-    let asked = shape("1/10/even", "leak=50");
+    let requested = shape("1/10/even", "leak=50");
     let spans = [0, 60_000, 120_000].map(|ms| {
         let at = Nanos(ms * MILLI);
-        queues.arrive(asked, at).expect("room").since(at).0 / MILLI
+        queues.arrive(requested, at).expect("room").since(at).0 / MILLI
     });
     assert_eq!(spans, [10, 15, 20]);
 }

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::asked::Method;
 use super::cart::{ITEMS_MAX, Item, Price};
+use super::requested::Method;
 use super::sessions::SessionId;
 
 /// Links on a page of items.

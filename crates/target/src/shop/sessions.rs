@@ -19,7 +19,7 @@ pub(crate) const USER_BYTES_MAX: usize = 64;
 /// What all sessions take at most.
 const MEMORY_BYTES_MAX: usize = 128 << 20;
 const _: () = core::assert!(
-    SESSIONS_MAX * (size_of::<Place>() + USER_BYTES_MAX + Cart::BYTES_MAX) <= MEMORY_BYTES_MAX,
+    SESSIONS_MAX * (size_of::<SessionSlot>() + USER_BYTES_MAX + Cart::BYTES_MAX) <= MEMORY_BYTES_MAX,
     "all sessions with long names and full carts stay within the bound"
 );
 
@@ -122,7 +122,7 @@ pub(crate) struct Order {
 
 /// Where a session lies.
 #[derive(Default)]
-struct Place {
+struct SessionSlot {
     generation: u32,
     /// Since the hand was here last.
     was_used: bool,
@@ -149,7 +149,7 @@ impl Tally {
 
 #[derive(Default)]
 struct Places {
-    all: Vec<Place>,
+    all: Vec<SessionSlot>,
     free: Vec<u16>,
     /// Goes round, and takes the first that was not used since its last visit.
     hand: usize,
@@ -163,7 +163,7 @@ impl Places {
             return usize::from(place);
         }
         if self.all.len() < most {
-            self.all.push(Place::default());
+            self.all.push(SessionSlot::default());
             return self.all.len() - 1;
         }
         // Once round, and the one where it began was passed: the walk ends.

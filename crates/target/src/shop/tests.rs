@@ -3,7 +3,7 @@ use super::*;
 /// A shop and its users.
 struct World {
     sessions: Sessions,
-    desk: Desk,
+    shop_thread: ShopThread,
     seen: Vec<Seen>,
 }
 
@@ -18,7 +18,7 @@ struct User {
 
 impl World {
     fn new() -> Self {
-        Self { sessions: Sessions::default(), desk: Desk::new(3, 0), seen: Vec::new() }
+        Self { sessions: Sessions::default(), shop_thread: ShopThread::new(3, 0), seen: Vec::new() }
     }
 
     /// Asks as somebody: `POST /cart sku=7`.
@@ -34,9 +34,14 @@ impl World {
         let kind = body.starts_with('{').then(|| ("Content-Type", "application/json".to_owned()));
         let fields: Vec<_> = cookie.into_iter().chain(token).chain(kind).collect();
         let fields = fields.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes()));
-        let asked = Asked::read(method, target, fields);
-        let mut shop = Shop { desk: &mut self.desk, sessions: &self.sessions, is_secure: false, seen: Seen::default() };
-        let reply = answer(page, &asked, Some(body.as_bytes()), &mut shop);
+        let requested = ShopRequest::read(method, target, fields);
+        let mut shop = Shop {
+            shop_thread: &mut self.shop_thread,
+            sessions: &self.sessions,
+            is_secure: false,
+            seen: Seen::default(),
+        };
+        let reply = response(page, &requested, Some(body.as_bytes()), &mut shop);
         self.seen.push(shop.seen);
         if let Some(("Set-Cookie", value)) = &reply.kind.more {
             let value = value.strip_prefix("sid=").and_then(|rest| rest.split(';').next()).expect("our cookie");
@@ -217,10 +222,11 @@ fn what_makes_no_sense_is_refused() {
     assert_eq!(statuses, [201, 400]);
     let refused = world.ask(&mut ann, "PATCH /cart");
     assert_eq!(refused.kind.more.expect("a field").1, "GET, HEAD, POST, DELETE");
-    let asked = Asked::read("POST", "/cart", std::iter::empty());
-    let mut shop = Shop { desk: &mut world.desk, sessions: &world.sessions, is_secure: true, seen: Seen::default() };
-    assert_eq!(answer(Page::Cart, &asked, None, &mut shop).status, 413);
-    let login = answer(Page::Login, &Asked::read("GET", "/login", std::iter::empty()), Some(b""), &mut shop);
+    let requested = ShopRequest::read("POST", "/cart", std::iter::empty());
+    let mut shop =
+        Shop { shop_thread: &mut world.shop_thread, sessions: &world.sessions, is_secure: true, seen: Seen::default() };
+    assert_eq!(response(Page::Cart, &requested, None, &mut shop).status, 413);
+    let login = response(Page::Login, &ShopRequest::read("GET", "/login", std::iter::empty()), Some(b""), &mut shop);
     assert!(login.kind.more.expect("a cookie").1.ends_with("; Secure"), "over TLS only");
 }
 
@@ -252,16 +258,16 @@ fn pages_lead_to_each_other() {
 }
 
 #[test]
-fn sessions_are_told_one_by_one() {
+fn sessions_are_reported_one_by_one() {
     let mut world = World::new();
     for number in 0..LISTED_MAX + 5 {
         let mut user = User::default();
         let line = format!("POST /api/token user=u{number}");
         assert_eq!(world.statuses(&mut user, &[&line, "GET /account"]), [201, 200]);
     }
-    let told = json(&world.ask(&mut User::default(), "GET /stats/sessions"));
-    let all = told["sessions"].as_array().expect("a list");
-    assert_eq!((all.len(), &told["left_off"]), (LISTED_MAX, &5.into()));
+    let reported = json(&world.ask(&mut User::default(), "GET /stats/sessions"));
+    let all = reported["sessions"].as_array().expect("a list");
+    assert_eq!((all.len(), &reported["left_off"]), (LISTED_MAX, &5.into()));
     assert!(all.iter().all(|session| session["requests"] == 2));
     let users: std::collections::HashSet<&str> = all.iter().filter_map(|session| session["user"].as_str()).collect();
     assert_eq!(users.len(), LISTED_MAX);

@@ -75,7 +75,7 @@ impl Streams {
         let accepts = fields
             .find(b"grpc-accept-encoding")
             .is_some_and(|list| list.split(|byte| *byte == b',').any(|name| name.trim_ascii() == b"gzip"));
-        let zips = Zips { requests: encoding == b"gzip", answers: encoding == b"gzip" && accepts };
+        let zips = Zips { requests: encoding == b"gzip", responses: encoding == b"gzip" && accepts };
         let timeout = fields.find(b"grpc-timeout").and_then(grpc::parse_timeout);
         let deadline = timeout.map_or(Nanos::NEVER, |timeout| at + timeout.into());
         match Call::new(fields.find(b":path").unwrap_or_default(), zips, deadline) {
@@ -99,7 +99,7 @@ impl Streams {
         if ending.status == Status::UNIMPLEMENTED {
             fields.push((b"grpc-accept-encoding", b"identity,gzip"));
         }
-        self.machine.answer(number, 200, fields.into_iter(), true, &mut self.out);
+        self.machine.response(number, 200, fields.into_iter(), true, &mut self.out);
         tools.stats().statuses[200].add(1);
     }
 
@@ -170,7 +170,7 @@ impl Streams {
                 if call.is_zipping() {
                     fields.push((b"grpc-encoding", b"gzip"));
                 }
-                self.machine.answer(number, 200, fields.into_iter(), false, &mut self.out);
+                self.machine.response(number, 200, fields.into_iter(), false, &mut self.out);
                 tools.stats().statuses[200].add(1);
             }
             let count = self.machine.room(number).min(left).min(TURN_BYTES);

@@ -14,7 +14,7 @@ use plan::Flags;
 use crate::world::{LATENCY, OwnServer, World, flags};
 
 const REQUESTS: u64 = 20;
-const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 
 /// How a server ends a connection whose first request it has answered.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,7 +50,7 @@ impl OwnServer for Server {
                 *answered += 1;
                 match (self.end, *answered) {
                     (_, 1) => {
-                        sockets.send(socket, Outgoing::Lent(ANSWER.to_vec()));
+                        sockets.send(socket, Outgoing::Lent(RESPONSE.to_vec()));
                         if let End::Closes(after) | End::HalfCloses(after) = self.end {
                             self.ends.push((at + after, socket));
                         }
@@ -94,10 +94,10 @@ fn play(end: End, method: &str, no_retry: bool) -> (Finished, u64) {
     let counts = &finished.total.counts;
     assert_eq!(counts.started() + counts.carried(), REQUESTS);
     assert_eq!(counts.succeeded() + counts.failed() + counts.dropped() + counts.unfinished(), REQUESTS);
-    assert_eq!(counts.sent(), counts.answers() + counts.reconnects() + counts.failed(), "{end:?} {method}");
+    assert_eq!(counts.sent(), counts.responses() + counts.reconnects() + counts.failed(), "{end:?} {method}");
     assert_eq!(counts.attempts(), REQUESTS + counts.reconnects(), "{end:?} {method}");
-    let most = counts.answers() + counts.begun_before() + counts.failed();
-    assert!((counts.answers()..=most).contains(&read.get()), "{end:?} {method}: read {}", read.get());
+    let most = counts.responses() + counts.begun_before() + counts.failed();
+    assert!((counts.responses()..=most).contains(&read.get()), "{end:?} {method}: read {}", read.get());
     (finished, read.get())
 }
 

@@ -54,8 +54,8 @@ impl OwnServer for Server {
                 }
                 if own.ends_with(BODY.as_bytes()) {
                     own.clear();
-                    let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
-                    sockets.send(socket, Outgoing::Lent(answer.to_vec()));
+                    let response = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+                    sockets.send(socket, Outgoing::Lent(response.to_vec()));
                 }
             }
             Event::PeerClosed { socket, .. } => sockets.close(socket),

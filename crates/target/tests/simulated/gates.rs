@@ -16,7 +16,8 @@ fn who_waits_is_answered_in_the_instant_of_the_opening() {
     calls.push(Call::post(3_600_000, "/gate/a/open"));
     calls.push(Call::get(3_600_001, "/gate/a"));
     let played = World::default().play(calls, None);
-    let said: Vec<(&str, &str)> = played.calls.iter().filter(|call| !call.answer.is_empty()).map(Call::parts).collect();
+    let said: Vec<(&str, &str)> =
+        played.calls.iter().filter(|call| !call.response.is_empty()).map(Call::parts).collect();
     assert_eq!(said[..4], [("200", ""); 4]);
     assert_eq!(said[4..], [("200", "5"), ("200", "4"), ("200", "4"), ("200", "")]);
     let answered: Vec<u64> = played.calls.iter().map(|call| call.answered().0).collect();

@@ -38,7 +38,7 @@ fn a_connection_has_its_behavior() {
     come_at(&first.instants, &[201, 300, 400], 2);
     come_at(&second.instants, &[350], 2);
     // The third answer is the last one, and says so.
-    let text = String::from_utf8_lossy(&first.answer).to_lowercase();
+    let text = String::from_utf8_lossy(&first.response).to_lowercase();
     assert_eq!((text.matches(" 200 ok").count(), text.matches("connection: close").count()), (3, 1));
     assert!(first.closed >= first.answered() && first.closed != Nanos::NEVER);
     assert_eq!(second.closed, Nanos::NEVER);

@@ -45,7 +45,7 @@ pub(crate) struct Call {
     /// It reads nothing before.
     pub(crate) reads_from: Nanos,
     pub(crate) socket: Option<Socket>,
-    pub(crate) answer: Vec<u8>,
+    pub(crate) response: Vec<u8>,
     /// When pieces of answers came.
     pub(crate) instants: Vec<Nanos>,
     /// When the server had closed; never, when it did not.
@@ -62,7 +62,7 @@ impl Call {
             half_closes: false,
             reads_from: Nanos::ZERO,
             socket: None,
-            answer: Vec::new(),
+            response: Vec::new(),
             instants: Vec::new(),
             closed: Nanos::NEVER,
         }
@@ -80,8 +80,8 @@ impl Call {
 
     /// Status and body.
     pub(crate) fn parts(&self) -> (&str, &str) {
-        let answer = std::str::from_utf8(&self.answer).expect("text");
-        let (head, body) = answer.split_once("\r\n\r\n").expect("a head");
+        let response = std::str::from_utf8(&self.response).expect("text");
+        let (head, body) = response.split_once("\r\n\r\n").expect("a head");
         (head.get(9..12).expect("a status"), body)
     }
 }
@@ -107,7 +107,7 @@ impl Caller {
             match event {
                 Event::Connected { .. } => call.connected(socket, sockets),
                 Event::Received { bytes, at, .. } => {
-                    call.answer.extend_from_slice(bytes);
+                    call.response.extend_from_slice(bytes);
                     call.instants.push(at);
                 }
                 _ => call.closed = sockets.now(),

@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use driver::poll::PollDriver;
-use driver::{Chosen, Clock, Driver, Kind};
+use driver::{Clock, Driver, DriverSelection, Kind};
 use engine::{RunOptions, RunResult, StopHandle};
 use ledger::{Ledger, LedgerDriver};
 use metrics::{Class, Measure};
@@ -23,8 +23,8 @@ const USERS: u64 = 50;
 /// A tenth of the exchanges is a warm-up for the memory.
 const MEMORY_GROWTH_MAX: u64 = 2 << 20;
 
-fn chosen(kind: Kind) -> Chosen {
-    Chosen { kind, was_asked: true, refusal: None }
+fn chosen(kind: Kind) -> DriverSelection {
+    DriverSelection { kind, was_requested: true, refusal: None }
 }
 
 struct Bench {
@@ -61,8 +61,8 @@ impl Bench {
             threads: 1,
             pins_threads: false,
             driver: chosen(Kind::Poll),
-            lookout: engine::Lookout::default(),
-            supplies: engine::Supplies::default(),
+            log_config: engine::RequestLogConfig::default(),
+            supplies: engine::DataSources::default(),
             team: None,
         };
         let plan = flags.plan().expect("a good plan");

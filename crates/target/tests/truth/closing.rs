@@ -52,9 +52,9 @@ fn agree(stream: &mut TcpStream) -> Option<()> {
     }
     let text = String::from_utf8(bytes).ok()?;
     let key = text.lines().find_map(|line| line.strip_prefix("Sec-WebSocket-Key: "))?;
-    let mut answer = Vec::new();
-    websocket::render_answer(key, None, None, &mut answer);
-    stream.write_all(&answer).ok()
+    let mut response = Vec::new();
+    websocket::render_response(key, None, None, &mut response);
+    stream.write_all(&response).ok()
 }
 
 /// Answers a message of WebSocket and closes in the same segment.
@@ -76,7 +76,7 @@ fn says_goodbye(mut stream: TcpStream, books: &Books) -> Option<()> {
 }
 
 /// Answers one line of TCP; the end of its side leaves with the answer, and it reads on.
-fn ends_with_answer(mut stream: TcpStream, books: &Books) -> Option<()> {
+fn ends_with_response(mut stream: TcpStream, books: &Books) -> Option<()> {
     let mut piece = [0; 1_024];
     stream.read(&mut piece).ok().filter(|count| *count > 0)?;
     books.read.fetch_add(1, Ordering::Relaxed);
@@ -102,7 +102,7 @@ fn start(serve: Serve) -> (SocketAddr, Arc<Books>) {
 
 fn what_goes_out_once_does_not_meet_an_end_that_is_there(kind: Kind) {
     let cases: [(&str, &str, Serve); 3] =
-        [("ws", "GET", says_goodbye), ("tcp", "GET", ends_with_answer), ("http", "POST", ends_with_answer)];
+        [("ws", "GET", says_goodbye), ("tcp", "GET", ends_with_response), ("http", "POST", ends_with_response)];
     for (scheme, method, serve) in cases {
         let (address, books) = start(serve);
         let load = Flags {
@@ -147,9 +147,9 @@ fn asks_in_the_middle(mut stream: TcpStream, books: &Books) -> Option<()> {
             continue;
         }
         books.read.fetch_add(1, Ordering::Relaxed);
-        let mut answer = Vec::new();
-        websocket::push_frame(Opcode::Text, true, None, b"yes", &mut answer);
-        stream.write_all(&answer).ok()?;
+        let mut response = Vec::new();
+        websocket::push_frame(Opcode::Text, true, None, b"yes", &mut response);
+        stream.write_all(&response).ok()?;
     }
 }
 

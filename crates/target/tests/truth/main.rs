@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use claims::wait_for;
-use driver::{Chosen, Kind};
+use driver::{DriverSelection, Kind};
 use engine::{RunOptions, RunResult, StopHandle};
 use metrics::{Class, Failure, Measure};
 use plan::{Flags, Plan};
@@ -34,7 +34,7 @@ fn plan(flags: &Flags) -> Plan {
 }
 
 fn options(kind: Kind, address: SocketAddr, threads: usize) -> RunOptions {
-    let driver = Chosen { kind, was_asked: true, refusal: None };
+    let driver = DriverSelection { kind, was_requested: true, refusal: None };
     RunOptions {
         address,
         tls: None,
@@ -42,8 +42,8 @@ fn options(kind: Kind, address: SocketAddr, threads: usize) -> RunOptions {
         threads,
         pins_threads: false,
         driver,
-        lookout: engine::Lookout::default(),
-        supplies: engine::Supplies::default(),
+        log_config: engine::RequestLogConfig::default(),
+        supplies: engine::DataSources::default(),
         team: None,
     }
 }
@@ -66,7 +66,7 @@ fn check_sums(result: &RunResult) {
     let all = result.total.all();
     assert_eq!(all.of(Measure::Response).count(), counts.finished(), "every finished exchange has a response time");
     assert_eq!(result.total.class(Class::Succeeded).of(Measure::Response).count(), counts.succeeded());
-    assert_eq!(counts.statuses().map(|(_, count)| count).sum::<u64>(), counts.answers());
+    assert_eq!(counts.statuses().map(|(_, count)| count).sum::<u64>(), counts.responses());
     assert!(counts.attempts() >= counts.finished());
 }
 
@@ -109,17 +109,17 @@ fn timeouts_are_seen_while_the_target_hangs(kind: Kind) {
         grace: text("1h"),
         ..flags(address, "/")
     };
-    let (stop, mut told) = (StopHandle::default(), 0);
+    let (stop, mut reported) = (StopHandle::default(), 0);
     let result = engine::run(&plan(&hung), &options(kind, address, 2), &stop, |interval| {
-        told += interval.added.counts.failed();
-        assert_eq!(told, interval.total.counts.failed());
+        reported += interval.added.counts.failed();
+        assert_eq!(reported, interval.total.counts.failed());
         let rounds = interval.to.0 / 200_000_000;
-        assert!(interval.is_again || told <= 20 * rounds, "{told} timeouts in {:?}", interval.to);
-        if told >= 60 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        assert!(interval.is_again || reported <= 20 * rounds, "{reported} timeouts in {:?}", interval.to);
+        if reported >= 60 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })
     .expect("a run");
     check_sums(&result);
-    assert!(told >= 60 && failures(&result).iter().all(|(failure, _)| *failure == Failure::Timeout));
+    assert!(reported >= 60 && failures(&result).iter().all(|(failure, _)| *failure == Failure::Timeout));
 }
 
 fn what_is_in_flight_at_the_end_of_the_grace_is_unfinished(kind: Kind) {
@@ -196,7 +196,7 @@ fn a_post_is_not_sent_twice(kind: Kind) {
     assert!(failures(&result).iter().all(|(failure, _)| matches!(failure, Failure::ClosedEarly | Failure::Reset)));
 }
 
-fn hostile_answers_are_counted_and_the_run_ends(kind: Kind) {
+fn hostile_responses_are_counted_and_the_run_ends(kind: Kind) {
     let cases: [(&'static [u8], &str); 6] = [
         (b"SSH-2.0-OpenSSH_9.2\r\n", "StartLine"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n", "AmbiguousLength"),
@@ -205,8 +205,8 @@ fn hostile_answers_are_counted_and_the_run_ends(kind: Kind) {
         (b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nshort", "ClosedEarly"),
         (b"", "ClosedEarly"),
     ];
-    for (answer, expect) in cases {
-        let address = peers::answers_and_closes(answer);
+    for (response, expect) in cases {
+        let address = peers::responses_and_closes(response);
         let counted = Flags { connections: text(5), requests: text(100), timeout: text("1h"), ..flags(address, "/") };
         let result = run(kind, &counted, address, 2);
         check_sums(&result);
@@ -233,8 +233,8 @@ fn large_uploads(kind: Kind, address: SocketAddr, requests: u64, timeout: &str) 
     result
 }
 
-fn an_early_answer_ends_its_connection(kind: Kind) {
-    let result = large_uploads(kind, peers::answers_early(), 10, "1h");
+fn an_early_response_ends_its_connection(kind: Kind) {
+    let result = large_uploads(kind, peers::responses_early(), 10, "1h");
     // What was not read would stand before the next request on the same connection.
     assert_eq!(result.total.counts.connections_established(), 10);
     assert_eq!(failures(&result), [(Failure::Status, 10)]);
@@ -280,7 +280,7 @@ fn what_is_called_sent_is_what_the_peer_gets(kind: Kind) {
 }
 
 fn surplus_bytes_are_counted(kind: Kind) {
-    let address = peers::answers(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokXX");
+    let address = peers::responses(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokXX");
     let counted = Flags { connections: text(3), requests: text(60), ..flags(address, "/") };
     let result = run(kind, &counted, address, 2);
     check_sums(&result);
@@ -288,7 +288,7 @@ fn surplus_bytes_are_counted(kind: Kind) {
 }
 
 /// New connections that are closed without a byte may be a limit of the server; those whose answer had begun are none.
-fn only_what_had_no_answer_at_all_is_cut_off(kind: Kind) {
+fn only_what_had_no_response_at_all_is_cut_off(kind: Kind) {
     let cases: [(&'static [u8], bool); 6] = [
         (b"", false),
         (b"HTTP/1.1 200", false),
@@ -297,17 +297,17 @@ fn only_what_had_no_answer_at_all_is_cut_off(kind: Kind) {
         (b"h", true),
         (b"hello EN", true),
     ];
-    for (answer, is_tcp) in cases {
-        let address = peers::answers_and_closes(answer);
+    for (response, is_tcp) in cases {
+        let address = peers::responses_and_closes(response);
         let mut cut = Flags { connections: text(3), requests: text(30), ..flags(address, "/") };
         if is_tcp {
             (cut.url, cut.data, cut.until) = (text(format!("tcp://{address}")), text("x\r\n\r\n"), text("END"));
         }
         let result = run(kind, &cut, address, 1);
         check_sums(&result);
-        assert_eq!(failures(&result), [(Failure::ClosedEarly, 30)], "{answer:?}");
-        let none = if answer.is_empty() { 30 } else { 0 };
-        assert_eq!(result.total.counts.cut_off(), none, "{answer:?}, {is_tcp}");
+        assert_eq!(failures(&result), [(Failure::ClosedEarly, 30)], "{response:?}");
+        let none = if response.is_empty() { 30 } else { 0 };
+        assert_eq!(result.total.counts.cut_off(), none, "{response:?}, {is_tcp}");
     }
 }
 
@@ -418,10 +418,10 @@ on_each_driver! {
     a_request_that_may_be_done_twice_goes_out_again
     a_request_that_nobody_took_goes_out_again
     a_post_is_not_sent_twice
-    hostile_answers_are_counted_and_the_run_ends
+    hostile_responses_are_counted_and_the_run_ends
     nobody_listens
-    only_what_had_no_answer_at_all_is_cut_off
-    an_early_answer_ends_its_connection
+    only_what_had_no_response_at_all_is_cut_off
+    an_early_response_ends_its_connection
     a_hung_upload_counts_what_was_taken
     what_is_called_sent_is_what_the_peer_gets
     surplus_bytes_are_counted

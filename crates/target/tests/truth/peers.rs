@@ -33,10 +33,10 @@ fn read_request(stream: &mut TcpStream) -> bool {
 /// Accepts, and reads only when `may_read` says so: to the end, counting what comes. Never answers.
 pub(crate) fn reads_late() -> (SocketAddr, Arc<OnceLock<()>>, Arc<AtomicU64>, Arc<AtomicU64>) {
     let (may_read, bytes, ended) = (Arc::default(), Arc::default(), Arc::default());
-    let (asked, seen, over): (Arc<OnceLock<()>>, Arc<AtomicU64>, Arc<AtomicU64>) =
+    let (requested, seen, over): (Arc<OnceLock<()>>, Arc<AtomicU64>, Arc<AtomicU64>) =
         (Arc::clone(&may_read), Arc::clone(&bytes), Arc::clone(&ended));
     let address = serve(move |mut stream| {
-        asked.wait();
+        requested.wait();
         let mut piece = vec![0; 1 << 16];
         while let Ok(count @ 1..) = stream.read(&mut piece) {
             seen.fetch_add(count as u64, Ordering::Relaxed);
@@ -89,20 +89,20 @@ pub(crate) fn closes_behind(count: usize) -> (SocketAddr, Arc<AtomicU64>) {
 }
 
 /// Answers each request with these bytes and closes.
-pub(crate) fn answers_and_closes(answer: &'static [u8]) -> SocketAddr {
+pub(crate) fn responses_and_closes(response: &'static [u8]) -> SocketAddr {
     serve(move |mut stream| {
         if read_request(&mut stream) {
             // A peer that gave up on us needs no answer.
-            let _ = stream.write_all(answer);
+            let _ = stream.write_all(response);
         }
     })
 }
 
 /// Answers each request with these bytes and goes on.
-pub(crate) fn answers(answer: &'static [u8]) -> SocketAddr {
+pub(crate) fn responses(response: &'static [u8]) -> SocketAddr {
     serve(move |mut stream| {
         while read_request(&mut stream) {
-            if stream.write_all(answer).is_err() {
+            if stream.write_all(response).is_err() {
                 return;
             }
         }
@@ -110,7 +110,7 @@ pub(crate) fn answers(answer: &'static [u8]) -> SocketAddr {
 }
 
 /// Answers at the first bytes of a request, keeps the connection, and reads no more.
-pub(crate) fn answers_early() -> SocketAddr {
+pub(crate) fn responses_early() -> SocketAddr {
     serve(|mut stream| {
         if stream.read(&mut [0; 100]).is_ok_and(|count| count > 0) {
             let _ = stream.write_all(b"HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n");

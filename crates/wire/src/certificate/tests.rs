@@ -172,7 +172,7 @@ fn names_are_lines_of_text() {
 }
 
 #[test]
-fn hosts_and_addresses_are_told_and_other_names_are_not() {
+fn hosts_and_addresses_are_reported_and_other_names_are_not() {
     let names_in = |content: &[u8], others: bool| {
         let content = value(tag::SEQUENCE, &[content]);
         let mut extensions = vec![extension(SUBJECT_ALT_NAME, others, &content)];

@@ -38,7 +38,7 @@ pub enum Piece<'a> {
 pub struct BadFlag;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum Position {
     Prefix { taken: u8 },
     Inside { left: u32 },
 }
@@ -46,13 +46,13 @@ enum Place {
 /// Reads the messages of a body, however it was cut. Keeps a prefix at most.
 #[derive(Clone, Copy, Debug)]
 pub struct Messages {
-    place: Place,
+    place: Position,
     prefix: [u8; PREFIX_BYTES],
 }
 
 impl Default for Messages {
     fn default() -> Self {
-        Self { place: Place::Prefix { taken: 0 }, prefix: [0; PREFIX_BYTES] }
+        Self { place: Position::Prefix { taken: 0 }, prefix: [0; PREFIX_BYTES] }
     }
 }
 
@@ -64,7 +64,7 @@ impl Messages {
     #[inline]
     pub fn handle<'a>(&mut self, input: &'a [u8]) -> Result<(usize, Piece<'a>), BadFlag> {
         match self.place {
-            Place::Prefix { taken } => {
+            Position::Prefix { taken } => {
                 let had = usize::from(taken);
                 let more = (PREFIX_BYTES - had).min(input.len());
                 self.prefix[had..had + more].copy_from_slice(&input[..more]);
@@ -73,21 +73,21 @@ impl Messages {
                     return Err(BadFlag);
                 }
                 if had + more < PREFIX_BYTES {
-                    self.place = Place::Prefix { taken: (had + more) as u8 };
+                    self.place = Position::Prefix { taken: (had + more) as u8 };
                     return Ok((more, Piece::NeedMore));
                 }
                 let length = u32::from_be_bytes(length);
-                self.place = Place::Inside { left: length };
+                self.place = Position::Inside { left: length };
                 Ok((more, Piece::Begun { is_compressed: flag == 1, length }))
             }
-            Place::Inside { left: 0 } => {
-                self.place = Place::Prefix { taken: 0 };
+            Position::Inside { left: 0 } => {
+                self.place = Position::Prefix { taken: 0 };
                 Ok((0, Piece::End))
             }
-            Place::Inside { .. } if input.is_empty() => Ok((0, Piece::NeedMore)),
-            Place::Inside { left } => {
+            Position::Inside { .. } if input.is_empty() => Ok((0, Piece::NeedMore)),
+            Position::Inside { left } => {
                 let count = input.len().min(left as usize);
-                self.place = Place::Inside { left: left - count as u32 };
+                self.place = Position::Inside { left: left - count as u32 };
                 Ok((count, Piece::Bytes(&input[..count])))
             }
         }
@@ -95,6 +95,6 @@ impl Messages {
 
     /// No message has begun that is not complete.
     pub fn is_between(&self) -> bool {
-        self.place == Place::Prefix { taken: 0 }
+        self.place == Position::Prefix { taken: 0 }
     }
 }

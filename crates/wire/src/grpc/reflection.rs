@@ -52,7 +52,7 @@ pub struct ExtensionRequest {
 
 /// What a server answers.
 #[derive(Clone, PartialEq, Eq, Message)]
-pub struct Answer {
+pub struct Response {
     /// As in the request.
     #[prost(string, tag = "1")]
     pub valid_host: String,
@@ -60,13 +60,13 @@ pub struct Answer {
     #[prost(message, optional, tag = "2")]
     pub original_request: Option<Request>,
     /// The answer.
-    #[prost(oneof = "Said", tags = "4, 5, 6, 7")]
-    pub said: Option<Said>,
+    #[prost(oneof = "ReflectionBody", tags = "4, 5, 6, 7")]
+    pub said: Option<ReflectionBody>,
 }
 
 /// An answer.
 #[derive(Clone, PartialEq, Eq, Oneof)]
-pub enum Said {
+pub enum ReflectionBody {
     /// Files, each a `FileDescriptorProto`.
     #[prost(message, tag = "4")]
     Files(Files),

@@ -1,4 +1,4 @@
-mod answers;
+mod responses;
 
 use std::time::Duration;
 

@@ -22,7 +22,7 @@ pub struct Damaged;
 
 /// What is awaited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum Expecting {
     /// The ten bytes that a member begins with.
     Fixed {
         taken: u8,
@@ -55,7 +55,7 @@ enum Place {
 pub struct Unzip {
     inflate: Decompress,
     crc: Crc,
-    place: Place,
+    place: Expecting,
     flags: u8,
     header_bytes: u32,
     trailer: [u8; 8],
@@ -66,7 +66,7 @@ impl Default for Unzip {
         Self {
             inflate: Decompress::new(false),
             crc: Crc::new(),
-            place: Place::Fixed { taken: 0, flags: 0 },
+            place: Expecting::Fixed { taken: 0, flags: 0 },
             flags: 0,
             header_bytes: 0,
             trailer: [0; 8],
@@ -77,7 +77,7 @@ impl Default for Unzip {
 impl Unzip {
     /// A message begins.
     pub fn begin(&mut self) {
-        self.place = Place::Fixed { taken: 0, flags: 0 };
+        self.place = Expecting::Fixed { taken: 0, flags: 0 };
         self.begin_member();
     }
 
@@ -89,7 +89,7 @@ impl Unzip {
 
     /// The message may end here.
     pub fn is_whole(&self) -> bool {
-        self.place == Place::Between
+        self.place == Expecting::Between
     }
 
     /// Understands the front of `input`: how many bytes of it, and how many of what they hold are in `out` now. Call it again with the
@@ -100,11 +100,11 @@ impl Unzip {
     pub fn handle(&mut self, input: &[u8], out: &mut [u8]) -> Result<(usize, usize), Damaged> {
         let mut taken = 0;
         loop {
-            if self.place == Place::Content {
+            if self.place == Expecting::Content {
                 let (more, given, ends) = self.content(&input[taken..], out)?;
                 taken += more;
                 if ends {
-                    self.place = Place::Trailer { taken: 0 };
+                    self.place = Expecting::Trailer { taken: 0 };
                 }
                 if given > 0 || !ends {
                     return Ok((taken, given));
@@ -131,33 +131,33 @@ impl Unzip {
     /// One byte of what stands around the content.
     fn frame(&mut self, byte: u8) -> Result<(), Damaged> {
         self.place = match self.place {
-            Place::Between => {
+            Expecting::Between => {
                 self.begin_member();
                 return self.fixed(0, 0, byte);
             }
-            Place::Fixed { taken, flags } => return self.fixed(taken, flags, byte),
-            Place::ExtraLength { taken: 0, .. } => Place::ExtraLength { taken: 1, length: u16::from(byte) },
-            Place::ExtraLength { length, .. } => match length | u16::from(byte) << 8 {
+            Expecting::Fixed { taken, flags } => return self.fixed(taken, flags, byte),
+            Expecting::ExtraLength { taken: 0, .. } => Expecting::ExtraLength { taken: 1, length: u16::from(byte) },
+            Expecting::ExtraLength { length, .. } => match length | u16::from(byte) << 8 {
                 0 => self.after(HAS_EXTRA),
-                left => Place::Extra { left },
+                left => Expecting::Extra { left },
             },
-            Place::Extra { left: 1 } => self.after(HAS_EXTRA),
-            Place::Extra { left } => Place::Extra { left: left - 1 },
-            Place::Name if byte == 0 => self.after(HAS_NAME),
-            Place::Comment if byte == 0 => self.after(HAS_COMMENT),
-            Place::Name | Place::Comment => {
+            Expecting::Extra { left: 1 } => self.after(HAS_EXTRA),
+            Expecting::Extra { left } => Expecting::Extra { left: left - 1 },
+            Expecting::Name if byte == 0 => self.after(HAS_NAME),
+            Expecting::Comment if byte == 0 => self.after(HAS_COMMENT),
+            Expecting::Name | Expecting::Comment => {
                 self.header_bytes += 1;
                 if self.header_bytes > HEADER_BYTES_MAX {
                     return Err(Damaged);
                 }
                 self.place
             }
-            Place::HeaderCrc { taken: 0 } => Place::HeaderCrc { taken: 1 },
-            Place::HeaderCrc { .. } => Place::Content,
-            Place::Content => unreachable!("content is taken in bulk"),
-            Place::Trailer { taken } => {
+            Expecting::HeaderCrc { taken: 0 } => Expecting::HeaderCrc { taken: 1 },
+            Expecting::HeaderCrc { .. } => Expecting::Content,
+            Expecting::Content => unreachable!("content is taken in bulk"),
+            Expecting::Trailer { taken } => {
                 self.trailer[usize::from(taken)] = byte;
-                if taken < 7 { Place::Trailer { taken: taken + 1 } } else { self.end_member()? }
+                if taken < 7 { Expecting::Trailer { taken: taken + 1 } } else { self.end_member()? }
             }
         };
         Ok(())
@@ -176,29 +176,29 @@ impl Unzip {
             return Err(Damaged);
         }
         self.flags = flags;
-        self.place = if taken < 9 { Place::Fixed { taken: taken + 1, flags } } else { self.after(0) };
+        self.place = if taken < 9 { Expecting::Fixed { taken: taken + 1, flags } } else { self.after(0) };
         Ok(())
     }
 
     /// What follows a part of the header: those parts that the flags name, in this order.
-    fn after(&self, part: u8) -> Place {
+    fn after(&self, part: u8) -> Expecting {
         if part < HAS_EXTRA && self.flags & HAS_EXTRA != 0 {
-            Place::ExtraLength { taken: 0, length: 0 }
+            Expecting::ExtraLength { taken: 0, length: 0 }
         } else if part < HAS_NAME && self.flags & HAS_NAME != 0 {
-            Place::Name
+            Expecting::Name
         } else if part < HAS_COMMENT && self.flags & HAS_COMMENT != 0 {
-            Place::Comment
+            Expecting::Comment
         } else if self.flags & HAS_CRC != 0 {
-            Place::HeaderCrc { taken: 0 }
+            Expecting::HeaderCrc { taken: 0 }
         } else {
-            Place::Content
+            Expecting::Content
         }
     }
 
-    fn end_member(&self) -> Result<Place, Damaged> {
+    fn end_member(&self) -> Result<Expecting, Damaged> {
         let [c0, c1, c2, c3, l0, l1, l2, l3] = self.trailer;
         let crc = u32::from_le_bytes([c0, c1, c2, c3]);
         let length = u32::from_le_bytes([l0, l1, l2, l3]);
-        if crc != self.crc.sum() || length != self.crc.amount() { Err(Damaged) } else { Ok(Place::Between) }
+        if crc != self.crc.sum() || length != self.crc.amount() { Err(Damaged) } else { Ok(Expecting::Between) }
     }
 }

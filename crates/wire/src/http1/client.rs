@@ -5,7 +5,7 @@ use super::{LIMITS, ProtocolError, RequestKind, ResponseHead, head};
 
 /// What the front of the input meant.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Answer<'a> {
+pub enum Response<'a> {
     /// Nothing is complete yet; all input was taken.
     NeedMore,
     /// An interim answer (1xx) was passed over.
@@ -96,7 +96,7 @@ impl Client {
     }
 
     /// Understands the front of `input`: how many bytes, and what they meant. Call again with the rest until it says
-    /// [`Answer::NeedMore`] or [`Answer::End`]. What `memory` holds changes nothing but the time it takes.
+    /// [`Response::NeedMore`] or [`Response::End`]. What `memory` holds changes nothing but the time it takes.
     ///
     /// # Errors
     /// The peer broke the protocol; the connection must be closed.
@@ -105,19 +105,19 @@ impl Client {
         &mut self,
         input: &'a [u8],
         memory: &mut HeadMemory,
-    ) -> Result<(usize, Answer<'a>), ProtocolError> {
+    ) -> Result<(usize, Response<'a>), ProtocolError> {
         match &mut self.waits {
-            Waits::Request if input.is_empty() => Ok((0, Answer::NeedMore)),
+            Waits::Request if input.is_empty() => Ok((0, Response::NeedMore)),
             Waits::Request => Err(ProtocolError::Unsolicited),
             Waits::Head => self.handle_head(input, memory),
             Waits::Body(body) => {
                 let (taken, event) = body.handle(input, &LIMITS)?;
                 Ok(match event {
-                    BodyEvent::NeedMore => (taken, Answer::NeedMore),
-                    BodyEvent::Data(data) => (taken, Answer::Body(data)),
+                    BodyEvent::NeedMore => (taken, Response::NeedMore),
+                    BodyEvent::Data(data) => (taken, Response::Body(data)),
                     BodyEvent::End => {
                         self.waits = Waits::Request;
-                        (taken, Answer::End)
+                        (taken, Response::End)
                     }
                 })
             }
@@ -148,9 +148,9 @@ impl Client {
         &mut self,
         input: &'a [u8],
         memory: &mut HeadMemory,
-    ) -> Result<(usize, Answer<'a>), ProtocolError> {
+    ) -> Result<(usize, Response<'a>), ProtocolError> {
         if input.is_empty() {
-            return Ok((0, Answer::NeedMore));
+            return Ok((0, Response::NeedMore));
         }
         let kept = self.tail.len();
         let recalled = if kept == 0 { memory.recall(input, self.kind) } else { None };
@@ -171,7 +171,7 @@ impl Client {
             if kept == 0 {
                 self.tail.extend_from_slice(input);
             }
-            return Ok((input.len(), Answer::NeedMore));
+            return Ok((input.len(), Response::NeedMore));
         };
         self.tail.clear();
         let taken = length - kept;
@@ -183,9 +183,9 @@ impl Client {
             if self.interim_count > LIMITS.interim_count_max {
                 return Err(ProtocolError::TooManyInterim);
             }
-            return Ok((taken, Answer::Interim(head.status)));
+            return Ok((taken, Response::Interim(head.status)));
         }
-        self.waits = Waits::Body(Body::of_answer(head.body));
-        Ok((taken, Answer::Head(head)))
+        self.waits = Waits::Body(Body::of_response(head.body));
+        Ok((taken, Response::Head(head)))
     }
 }

@@ -22,18 +22,18 @@ fn transcript_with(kind: RequestKind, pieces: &[&[u8]], memory: &mut HeadMemory)
         loop {
             match machine.handle(rest, memory) {
                 Err(error) => return said.end(format!("! {error:?}")),
-                Ok((taken, answer)) => {
+                Ok((taken, response)) => {
                     assert!(taken <= rest.len(), "took more than it was given");
                     rest = &rest[taken..];
-                    match answer {
-                        Answer::NeedMore => {
+                    match response {
+                        Response::NeedMore => {
                             assert!(rest.is_empty(), "wants more but left {} bytes", rest.len());
                             break;
                         }
-                        Answer::Interim(status) => said.word(format!("{status}")),
-                        Answer::Head(head) => said.word(describe(&head)),
-                        Answer::Body(bytes) => said.body.extend_from_slice(bytes),
-                        Answer::End => return said.end("end".into()),
+                        Response::Interim(status) => said.word(format!("{status}")),
+                        Response::Head(head) => said.word(describe(&head)),
+                        Response::Body(bytes) => said.body.extend_from_slice(bytes),
+                        Response::End => return said.end("end".into()),
                     }
                 }
             }
@@ -88,20 +88,20 @@ fn check(name: &str, kind: RequestKind, bytes: &[u8], expect: &str) {
 }
 
 #[test]
-fn a_connection_carries_many_answers() {
+fn a_connection_carries_many_responses() {
     let mut machine = Client::default();
     let mut memory = HeadMemory::default();
     for _ in 0..3 {
         machine.start(RequestKind::Other);
         let (taken, head) =
             machine.handle(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi", &mut memory).expect("a good head");
-        assert!(matches!(head, Answer::Head(ResponseHead { keep_alive: true, .. })));
+        assert!(matches!(head, Response::Head(ResponseHead { keep_alive: true, .. })));
         assert_eq!(
             machine.handle(&b"hi"[..], &mut memory).expect("a body"),
-            (2, Answer::Body(b"hi")),
+            (2, Response::Body(b"hi")),
             "after {taken} bytes"
         );
-        assert_eq!(machine.handle(b"", &mut memory).expect("the end"), (0, Answer::End));
+        assert_eq!(machine.handle(b"", &mut memory).expect("the end"), (0, Response::End));
     }
     assert_eq!(machine.handle_eof(), Ending::Idle);
 }

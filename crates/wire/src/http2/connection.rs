@@ -8,7 +8,7 @@ use super::frame::{self, HEADER_BYTES, Header};
 use super::streams::{Stream, Streams};
 use super::{
     CONNECTION_WINDOW, Code, Error, FRAME_BYTES_MAX, Fault, IDLE_FRAMES_MAX, LIST_BYTES_MAX, SERVER_STREAMS_MAX,
-    STREAM_WINDOW, STREAMS_UNTIL_TOLD,
+    STREAM_WINDOW, STREAMS_UNTIL_REPORTED,
 };
 use crate::hpack::{Decoder, Encoder, FieldList, TABLE_BYTES_DEFAULT};
 use blocks::Block;
@@ -176,7 +176,7 @@ impl Connection {
             allowed: Allowed {
                 frame_bytes_max: FRAME_BYTES_MAX,
                 window: WINDOW_DEFAULT,
-                streams: STREAMS_UNTIL_TOLD,
+                streams: STREAMS_UNTIL_REPORTED,
                 table_bytes: TABLE_BYTES_DEFAULT,
             },
             send_window: WINDOW_DEFAULT,

@@ -5,12 +5,12 @@ use crate::hpack::FieldList;
 
 /// What the head of an answer says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct AnswerHead {
+pub(super) struct ResponseHead {
     pub(super) status: u16,
     pub(super) content_length: Option<u64>,
 }
 
-pub(super) fn answer(fields: &FieldList) -> Result<AnswerHead, Fault> {
+pub(super) fn response(fields: &FieldList) -> Result<ResponseHead, Fault> {
     let (mut status, mut content_length, mut is_past_pseudo) = (None, None, false);
     for (name, value) in fields.iter() {
         if name.first() == Some(&b':') {
@@ -24,7 +24,7 @@ pub(super) fn answer(fields: &FieldList) -> Result<AnswerHead, Fault> {
         }
     }
     let status = status.ok_or(Fault::Headers)?;
-    Ok(AnswerHead { status, content_length })
+    Ok(ResponseHead { status, content_length })
 }
 
 /// The announced length of a request's content.

@@ -5,7 +5,7 @@ use super::{Code, Error, frame};
 use crate::hpack::{FieldList, Indexing};
 
 /// The machine. Call [`Server::start`] once and [`Server::handle`] with what arrives until it says [`Event::NeedMore`]. Each
-/// [`Event::Request`] wants [`Server::answer`], then [`Server::data`] or [`Server::trailers`] until one of them was the last.
+/// [`Event::Request`] wants [`Server::response`], then [`Server::data`] or [`Server::trailers`] until one of them was the last.
 #[derive(Debug)]
 pub struct Server {
     connection: Connection,
@@ -43,7 +43,7 @@ impl Server {
     }
 
     /// The head of an answer, interim or final.
-    pub fn answer<'f>(
+    pub fn response<'f>(
         &mut self,
         stream: u32,
         status: u16,
@@ -111,7 +111,7 @@ impl Server {
 
     /// We have said all; a request that is still coming is not wanted any more (RFC 9113, 8.1).
     fn end(&mut self, stream: u32, out: &mut Vec<u8>) {
-        self.connection.count_answer();
+        self.connection.count_response();
         if self.connection.streams.find(stream).is_some_and(|stream| !stream.is_received) {
             frame::push_reset(stream, Code::NoError, out);
             self.connection.streams.cancel(stream);

@@ -17,7 +17,7 @@ fn get(number: u32, path: &str) -> Request {
 }
 
 /// What a client was told, in words.
-fn told(event: &Event<'_>) -> Option<String> {
+fn reported(event: &Event<'_>) -> Option<String> {
     Some(match event {
         Event::NeedMore | Event::Nothing => return None,
         Event::Settings => "settings".to_owned(),
@@ -35,7 +35,7 @@ fn told(event: &Event<'_>) -> Option<String> {
 
 /// Feeds bytes in pieces; what was told, with the pieces of a body put together again, and the error, if one came.
 fn feed(client: &mut Client, bytes: &[u8], piece: usize, out: &mut Vec<u8>) -> (Vec<String>, Option<Error>) {
-    let (mut heard, mut bodies) = (Vec::new(), HashMap::<u64, usize>::new());
+    let (mut received, mut bodies) = (Vec::new(), HashMap::<u64, usize>::new());
     for part in bytes.chunks(piece.max(1)) {
         let mut rest = part;
         loop {
@@ -47,20 +47,20 @@ fn feed(client: &mut Client, bytes: &[u8], piece: usize, out: &mut Vec<u8>) -> (
                         let sum = bodies.entry(tag).or_default();
                         *sum += bytes.len();
                         if is_last {
-                            heard.push(format!("{tag} body {sum} true"));
+                            received.push(format!("{tag} body {sum} true"));
                         }
-                    } else if let Some(word) = told(&event) {
-                        heard.push(word);
+                    } else if let Some(word) = reported(&event) {
+                        received.push(word);
                     }
                     if matches!(event, Event::NeedMore) && rest.is_empty() {
                         break;
                     }
                 }
-                Err(error) => return (heard, Some(error)),
+                Err(error) => return (received, Some(error)),
             }
         }
     }
-    (heard, None)
+    (received, None)
 }
 
 fn frame_of(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
@@ -99,7 +99,7 @@ fn client(requests: u64) -> Client {
 }
 
 #[test]
-fn answers_at_every_split() {
+fn responses_at_every_split() {
     let mut padded = vec![3];
     padded.extend_from_slice(b"hello\0\0\0");
     let mut padded_head = vec![2];
@@ -143,8 +143,12 @@ fn answers_at_every_split() {
     ];
     for piece in (1..200).chain([bytes.len()]) {
         let (mut client, mut out) = (client(7), Vec::new());
-        let (heard, error) = feed(&mut client, &bytes, piece, &mut out);
-        assert_eq!((heard.iter().map(String::as_str).collect::<Vec<_>>(), error), (expect.to_vec(), None), "{piece}");
+        let (received, error) = feed(&mut client, &bytes, piece, &mut out);
+        assert_eq!(
+            (received.iter().map(String::as_str).collect::<Vec<_>>(), error),
+            (expect.to_vec(), None),
+            "{piece}"
+        );
         assert_eq!(out.len(), 9 + 17, "the acknowledgements of settings and ping");
         assert!(client.is_between_frames());
         assert_eq!(client.take_unprocessed(11), [16]);
@@ -153,10 +157,10 @@ fn answers_at_every_split() {
     // Cut anywhere, in two.
     for cut in 0..bytes.len() {
         let mut client = client(7);
-        let (mut heard, _) = feed(&mut client, &bytes[..cut], usize::MAX, &mut Vec::new());
-        heard.extend(feed(&mut client, &bytes[cut..], usize::MAX, &mut Vec::new()).0);
-        heard.retain(|word| !word.contains("body"));
-        assert_eq!(heard.len(), expect.len() - 1, "{cut}: {heard:?}");
+        let (mut received, _) = feed(&mut client, &bytes[..cut], usize::MAX, &mut Vec::new());
+        received.extend(feed(&mut client, &bytes[cut..], usize::MAX, &mut Vec::new()).0);
+        received.retain(|word| !word.contains("body"));
+        assert_eq!(received.len(), expect.len() - 1, "{cut}: {received:?}");
     }
 }
 
@@ -173,7 +177,7 @@ fn both_sides_understand_each_other() {
         let post = Request::new(2, fields(&list), &body);
         let count = if piece == 1 { 3 } else { 20 };
         let (mut sent, mut done, mut got) = (0, 0, HashMap::<u64, usize>::new());
-        let (mut asked, mut owed) = (HashMap::<u32, usize>::new(), Vec::<(u32, usize)>::new());
+        let (mut requested, mut owed) = (HashMap::<u32, usize>::new(), Vec::<(u32, usize)>::new());
         while done < count {
             while sent < count && client.can_send() {
                 client.send(&post, sent, &mut to_server);
@@ -195,11 +199,11 @@ fn both_sides_understand_each_other() {
                         Event::NeedMore if rest.is_empty() => break,
                         _ => continue,
                     };
-                    *asked.entry(stream).or_default() += bytes;
+                    *requested.entry(stream).or_default() += bytes;
                     if is_last {
                         let plain = [(&b"content-type"[..], &b"text/plain"[..])];
-                        server.answer(stream, 200, plain.into_iter(), false, &mut to_client);
-                        owed.push((stream, asked[&stream]));
+                        server.response(stream, 200, plain.into_iter(), false, &mut to_client);
+                        owed.push((stream, requested[&stream]));
                     }
                 }
             }

@@ -96,8 +96,8 @@ impl ClientConfig {
     }
 
     /// A server has asked for a certificate of ours, and there was none.
-    pub fn was_asked_in_vain(&self) -> bool {
-        self.witness.was_asked()
+    pub fn was_requested_in_vain(&self) -> bool {
+        self.witness.was_requested()
     }
 
     /// What the first certificate that was refused said of itself.

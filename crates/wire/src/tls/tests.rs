@@ -189,9 +189,9 @@ fn clients_show_certificates() {
     let mut settings = server_of(authority.signs("here", 2020..2100));
     settings.clients = Some(authority.pem());
     let server = ServerConfig::new(&settings).expect("settings");
-    let mut asked = client_of(&authority, "here");
+    let mut requested = client_of(&authority, "here");
     // The client believes itself done before the server has looked: the alert comes later.
-    let bare = ClientConfig::new(&asked).expect("settings");
+    let bare = ClientConfig::new(&requested).expect("settings");
     assert_eq!(met(&bare, &server, 4_096).map(drop), Err(("server", TlsFault::ClientCertificate)));
     let (mut client, mut there) = (bare.session().expect("a session"), server.session().expect("a session"));
     let (mut wire, mut back, mut plain) = (Vec::new(), Vec::new(), Vec::new());
@@ -202,8 +202,8 @@ fn clients_show_certificates() {
     back.clear();
     assert!(there.feed(&mut wire, &mut plain, &mut back).is_err());
     assert_eq!(client.feed(&mut back, &mut plain, &mut Vec::new()), Err(TlsFault::ClientCertificate));
-    asked.certificate = Some(authority.signs("me", 2020..2100));
-    let known = ClientConfig::new(&asked).expect("settings");
+    requested.certificate = Some(authority.signs("me", 2020..2100));
+    let known = ClientConfig::new(&requested).expect("settings");
     assert!(met(&known, &server, 4_096).is_ok());
 }
 
@@ -229,11 +229,11 @@ fn groups_and_versions() {
 fn what_is_no_tls_is_said_to_be_none() {
     let authority = authority();
     let client = ClientConfig::new(&client_of(&authority, "here")).expect("settings");
-    for answer in [&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], b"\0\0\0\0\0\0\0\0\0\0"] {
+    for response in [&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], b"\0\0\0\0\0\0\0\0\0\0"] {
         let mut session = client.session().expect("a session");
         session.start(&mut Vec::new()).expect("a flight");
-        let mut answer = answer.to_vec();
-        let fault = session.feed(&mut answer, &mut Vec::new(), &mut Vec::new());
+        let mut response = response.to_vec();
+        let fault = session.feed(&mut response, &mut Vec::new(), &mut Vec::new());
         assert_eq!(fault, Err(TlsFault::NotTls));
     }
 }

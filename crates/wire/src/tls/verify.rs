@@ -53,7 +53,7 @@ fn is_weak(certificate: &CertificateDer<'_>) -> bool {
 #[derive(Debug, Default)]
 pub(super) struct Witness {
     refused: Mutex<Option<Refused>>,
-    was_asked: AtomicBool,
+    was_requested: AtomicBool,
 }
 
 impl Witness {
@@ -61,8 +61,8 @@ impl Witness {
         self.refused.lock().expect("no holder of the lock panics").clone()
     }
 
-    pub(super) fn was_asked(&self) -> bool {
-        self.was_asked.load(Ordering::Relaxed)
+    pub(super) fn was_requested(&self) -> bool {
+        self.was_requested.load(Ordering::Relaxed)
     }
 
     fn note(&self, certificate: &CertificateDer<'_>, wanted: &ServerName<'_>) {
@@ -210,7 +210,7 @@ pub(super) struct NoCertificate(pub(super) Arc<Witness>);
 
 impl ResolvesClientCert for NoCertificate {
     fn resolve(&self, _: &[&[u8]], _: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
-        self.0.was_asked.store(true, Ordering::Relaxed);
+        self.0.was_requested.store(true, Ordering::Relaxed);
         None
     }
 

@@ -107,7 +107,7 @@ pub fn render_request(opening: &Opening<'_>, key: &str, out: &mut Vec<u8>) {
 
 /// What a server agreed to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct Accepted {
     /// The subprotocol that it chose.
     pub protocol: Option<String>,
     /// How messages may be compressed, if they may.
@@ -118,12 +118,12 @@ pub struct Answer {
 ///
 /// # Errors
 /// The connection does not become one of WebSocket.
-pub fn read_answer(
+pub fn read_response(
     input: &[u8],
     key: &str,
     offered: &[String],
     offers_deflate: bool,
-) -> Result<Option<(usize, Answer)>, HandshakeFault> {
+) -> Result<Option<(usize, Accepted)>, HandshakeFault> {
     // An alert, or a handshake (RFC 8446 5.1).
     if matches!(input.first(), Some(0x15 | 0x16)) {
         return Err(HandshakeFault::Tls);
@@ -150,7 +150,7 @@ pub fn read_answer(
         (Some(only), None) if offers_deflate => Some(agreed_to(only).ok_or(HandshakeFault::Extension)?),
         _ => return Err(HandshakeFault::Extension),
     };
-    Ok(Some((length, Answer { protocol, deflate })))
+    Ok(Some((length, Accepted { protocol, deflate })))
 }
 
 /// A window as a power of two, as RFC 7692 allows it.
@@ -196,7 +196,7 @@ fn agreed_to(extension: &[u8]) -> Option<Deflate> {
 
 /// What a client asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct Offered {
     /// Bytes of its request.
     pub length: usize,
     /// Path and query.
@@ -210,7 +210,7 @@ pub struct Asked {
 }
 
 /// The answer of a server, with the subprotocol and the window that it agrees to.
-pub fn render_answer(key: &str, protocol: Option<&str>, deflate: Option<u8>, out: &mut Vec<u8>) {
+pub fn render_response(key: &str, protocol: Option<&str>, deflate: Option<u8>, out: &mut Vec<u8>) {
     let accept = accept_of(key);
     out.extend_from_slice(
         format!("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: {accept}\r\n")
@@ -253,7 +253,7 @@ fn window_of(offer: &[u8]) -> Option<u8> {
 ///
 /// # Errors
 /// It does not ask for WebSocket.
-pub fn read_request(input: &[u8]) -> Result<Option<Asked>, HandshakeFault> {
+pub fn read_request(input: &[u8]) -> Result<Option<Offered>, HandshakeFault> {
     let mut fields = [httparse::EMPTY_HEADER; FIELDS_MAX];
     let mut head = httparse::Request::new(&mut fields);
     let window = &input[..input.len().min(HEAD_BYTES_MAX)];
@@ -273,7 +273,7 @@ pub fn read_request(input: &[u8]) -> Result<Option<Asked>, HandshakeFault> {
     let protocols = protocols.map(|name| String::from_utf8_lossy(name).into_owned()).collect();
     let deflate = all(head.headers, "sec-websocket-extensions").flat_map(words).find_map(window_of);
     let (key, target) = (String::from_utf8_lossy(key).into_owned(), head.path.unwrap_or("/").to_owned());
-    Ok(Some(Asked { length, target, key, protocols, deflate }))
+    Ok(Some(Offered { length, target, key, protocols, deflate }))
 }
 
 fn whole(

@@ -39,7 +39,7 @@ pub enum Event<'a> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum Position {
     /// Of a header so many bytes have come.
     Header { taken: u8 },
     /// In the payload of a frame of a message.
@@ -58,7 +58,7 @@ pub struct Machine {
     /// Who sends what we read.
     from: Role,
     may_compress: bool,
-    place: Place,
+    place: Position,
     header: [u8; HEADER_BYTES_MAX],
     mask: [u8; 4],
     /// Bytes of this frame that came before; only their rest by four matters.
@@ -86,7 +86,7 @@ impl Machine {
         Self {
             from,
             may_compress,
-            place: Place::Header { taken: 0 },
+            place: Position::Header { taken: 0 },
             header: [0; HEADER_BYTES_MAX],
             mask: [0; 4],
             at: 0,
@@ -102,7 +102,7 @@ impl Machine {
 
     /// Nothing has begun that is not complete.
     pub fn is_between_messages(&self) -> bool {
-        self.message.is_none() && self.place == Place::Header { taken: 0 }
+        self.message.is_none() && self.place == Position::Header { taken: 0 }
     }
 
     /// Understands the front of `input`: how many bytes, and what they meant. Call it again with the rest until it says
@@ -112,22 +112,22 @@ impl Machine {
     /// The peer broke the protocol; nothing more can be understood.
     pub fn handle<'a>(&'a mut self, input: &'a mut [u8]) -> Result<(usize, Event<'a>), Fault> {
         match self.place {
-            Place::Header { taken } => self.read_header(usize::from(taken), input),
-            Place::Payload { left: 0, is_last } => {
-                self.place = if is_last { Place::Ends } else { Place::Header { taken: 0 } };
+            Position::Header { taken } => self.read_header(usize::from(taken), input),
+            Position::Payload { left: 0, is_last } => {
+                self.place = if is_last { Position::Ends } else { Position::Header { taken: 0 } };
                 Ok((0, Event::Nothing))
             }
-            Place::Payload { .. } if input.is_empty() => Ok((0, Event::NeedMore)),
-            Place::Payload { left, is_last } => self.read_payload(left, is_last, input),
-            Place::Ends => {
-                self.place = Place::Header { taken: 0 };
+            Position::Payload { .. } if input.is_empty() => Ok((0, Event::NeedMore)),
+            Position::Payload { left, is_last } => self.read_payload(left, is_last, input),
+            Position::Ends => {
+                self.place = Position::Header { taken: 0 };
                 if self.message.take() == Some(Kind::Text) && !self.is_compressed && !self.utf8.is_whole() {
                     return Err(Fault::Utf8);
                 }
                 Ok((0, Event::End))
             }
-            Place::Control { opcode, length } => self.read_control(opcode, length, input),
-            Place::Closed => Ok((input.len(), Event::NeedMore)),
+            Position::Control { opcode, length } => self.read_control(opcode, length, input),
+            Position::Closed => Ok((input.len(), Event::NeedMore)),
         }
     }
 
@@ -152,7 +152,7 @@ impl Machine {
                 }
             }
         }
-        self.place = Place::Header { taken: (had + taken) as u8 };
+        self.place = Position::Header { taken: (had + taken) as u8 };
         Ok((taken, Event::NeedMore))
     }
 
@@ -166,7 +166,7 @@ impl Machine {
                 self.idle()?;
             }
             self.control = None;
-            self.place = Place::Control { opcode: header.opcode, length: header.length as u8 };
+            self.place = Position::Control { opcode: header.opcode, length: header.length as u8 };
             return Ok((taken, Event::Nothing));
         }
         if header.length == 0 {
@@ -186,7 +186,7 @@ impl Machine {
         if self.message_bytes > self.message_bytes_max {
             return Err(Fault::TooLarge);
         }
-        self.place = Place::Payload { left: header.length, is_last: header.is_last };
+        self.place = Position::Payload { left: header.length, is_last: header.is_last };
         let begun = kind.map(|kind| Event::Begun { kind, is_compressed: self.is_compressed });
         Ok((taken, begun.unwrap_or(Event::Nothing)))
     }
@@ -206,7 +206,7 @@ impl Machine {
         let piece = &mut input[..count];
         self.uncover(piece);
         self.idle_frames = 0;
-        self.place = Place::Payload { left: left - count as u64, is_last };
+        self.place = Position::Payload { left: left - count as u64, is_last };
         let is_plain_text = self.message == Some(Kind::Text) && !self.is_compressed;
         if is_plain_text && !self.utf8.goes_on_with(piece) {
             return Err(Fault::Utf8);
@@ -238,7 +238,7 @@ impl Machine {
             control.taken = (had + count) as u8;
             return Ok((count, Event::NeedMore));
         }
-        self.place = if opcode == Opcode::Close { Place::Closed } else { Place::Header { taken: 0 } };
+        self.place = if opcode == Opcode::Close { Position::Closed } else { Position::Header { taken: 0 } };
         // The payload lies in the input, or in what was gathered.
         let payload: &'a [u8] = match self.control.take() {
             None => &input[..count],

@@ -61,7 +61,7 @@ pub struct Terms {
 
 /// What was heard.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Heard<'a> {
+pub enum SessionEvent<'a> {
     /// All input was taken, and nothing is complete.
     NeedMore,
     /// Something that is no news, or that was answered here.
@@ -192,7 +192,7 @@ impl Session {
     }
 
     /// Understands the front of `input`. What the protocol wants to be answered is appended to `out`, covered with `mask`. Call
-    /// it again with the rest until it says [`Heard::NeedMore`].
+    /// it again with the rest until it says [`SessionEvent::NeedMore`].
     ///
     /// # Errors
     /// The peer broke the protocol; the close that says so stands in `out`.
@@ -202,19 +202,19 @@ impl Session {
         scratch: &'a mut Scratch,
         mask: Mask,
         out: &mut Vec<u8>,
-    ) -> Result<(usize, Heard<'a>), Fault> {
+    ) -> Result<(usize, SessionEvent<'a>), Fault> {
         let Self { terms, machine, kind, is_compressed, message, inflater, has_closed } = self;
         let (taken, event) = machine.handle(input).map_err(|fault| refuse(fault, *has_closed, mask, out))?;
-        let heard = match event {
-            Event::NeedMore => Heard::NeedMore,
-            Event::Nothing => Heard::Nothing,
+        let received = match event {
+            Event::NeedMore => SessionEvent::NeedMore,
+            Event::Nothing => SessionEvent::Nothing,
             Event::Begun { kind: begun, is_compressed: has_bit } => {
                 (*kind, *is_compressed) = (begun, has_bit);
                 message.begin();
                 if has_bit && inflater.is_none() {
                     inflater.insert(scratch.inflater()).reset();
                 }
-                Heard::Nothing
+                SessionEvent::Nothing
             }
             Event::Bytes(bytes) => {
                 let taken = match inflater.as_mut().filter(|_| *is_compressed) {
@@ -230,21 +230,24 @@ impl Session {
                 if let Err(fault) = taken {
                     return Err(refuse(fault, *has_closed, mask, out));
                 }
-                Heard::Nothing
+                SessionEvent::Nothing
             }
             Event::Ping(bytes) => {
                 if !*has_closed {
                     push_frame(Opcode::Pong, true, mask, bytes, out);
                 }
-                Heard::Nothing
+                SessionEvent::Nothing
             }
-            Event::Pong(bytes) => Heard::Pong(scratch.keep(bytes)),
+            Event::Pong(bytes) => SessionEvent::Pong(scratch.keep(bytes)),
             Event::Close { code, reason } => {
                 if !std::mem::replace(has_closed, true) {
                     agree(code, mask, out);
                 }
                 // It was text before it was copied.
-                Heard::Close { code, reason: std::str::from_utf8(scratch.keep(reason.as_bytes())).unwrap_or_default() }
+                SessionEvent::Close {
+                    code,
+                    reason: std::str::from_utf8(scratch.keep(reason.as_bytes())).unwrap_or_default(),
+                }
             }
             Event::End => {
                 if std::mem::take(is_compressed)
@@ -266,10 +269,10 @@ impl Session {
                 let (length, is_cut) = (message.length, message.is_cut);
                 std::mem::swap(&mut message.kept, &mut scratch.message);
                 message.begin();
-                Heard::Message { kind: *kind, bytes: &scratch.message, is_cut, length }
+                SessionEvent::Message { kind: *kind, bytes: &scratch.message, is_cut, length }
             }
         };
-        Ok((taken, heard))
+        Ok((taken, received))
     }
 }
 

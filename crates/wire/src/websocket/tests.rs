@@ -9,23 +9,23 @@ const MOST: u64 = 1 << 20;
 
 /// What was heard, without the cuts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Heard {
+enum SessionEvent {
     Message(Kind, Vec<u8>),
     Ping(Vec<u8>),
     Pong(Vec<u8>),
     Close(Option<u16>, String),
 }
 
-fn read(from: Role, pieces: &[&[u8]]) -> (Vec<Heard>, Option<Fault>) {
+fn read(from: Role, pieces: &[&[u8]]) -> (Vec<SessionEvent>, Option<Fault>) {
     let mut machine = Machine::new(from, false, MOST);
-    let (mut heard, mut current) = (Vec::new(), None);
+    let (mut received, mut current) = (Vec::new(), None);
     for piece in pieces {
         let mut bytes = piece.to_vec();
         let mut rest = &mut bytes[..];
         loop {
             let (taken, event) = match machine.handle(rest) {
                 Ok(handled) => handled,
-                Err(fault) => return (heard, Some(fault)),
+                Err(fault) => return (received, Some(fault)),
             };
             let is_done = event == Event::NeedMore;
             match event {
@@ -34,11 +34,11 @@ fn read(from: Role, pieces: &[&[u8]]) -> (Vec<Heard>, Option<Fault>) {
                 Event::Bytes(bytes) => current.as_mut().expect("a message").1.extend_from_slice(bytes),
                 Event::End => {
                     let (kind, bytes) = current.take().expect("a message");
-                    heard.push(Heard::Message(kind, bytes));
+                    received.push(SessionEvent::Message(kind, bytes));
                 }
-                Event::Ping(bytes) => heard.push(Heard::Ping(bytes.to_vec())),
-                Event::Pong(bytes) => heard.push(Heard::Pong(bytes.to_vec())),
-                Event::Close { code, reason } => heard.push(Heard::Close(code, reason.to_owned())),
+                Event::Ping(bytes) => received.push(SessionEvent::Ping(bytes.to_vec())),
+                Event::Pong(bytes) => received.push(SessionEvent::Pong(bytes.to_vec())),
+                Event::Close { code, reason } => received.push(SessionEvent::Close(code, reason.to_owned())),
             }
             rest = &mut rest[taken..];
             if is_done {
@@ -47,11 +47,11 @@ fn read(from: Role, pieces: &[&[u8]]) -> (Vec<Heard>, Option<Fault>) {
             }
         }
     }
-    (heard, None)
+    (received, None)
 }
 
 /// The same at every split, and byte by byte.
-fn at_every_split(from: Role, bytes: &[u8]) -> (Vec<Heard>, Option<Fault>) {
+fn at_every_split(from: Role, bytes: &[u8]) -> (Vec<SessionEvent>, Option<Fault>) {
     let whole = read(from, &[bytes]);
     for at in 0..=bytes.len() {
         let (front, back) = bytes.split_at(at);
@@ -62,8 +62,8 @@ fn at_every_split(from: Role, bytes: &[u8]) -> (Vec<Heard>, Option<Fault>) {
     whole
 }
 
-fn text(words: &str) -> Heard {
-    Heard::Message(Kind::Text, words.as_bytes().to_vec())
+fn text(words: &str) -> SessionEvent {
+    SessionEvent::Message(Kind::Text, words.as_bytes().to_vec())
 }
 
 /// RFC 6455, 5.7.
@@ -72,14 +72,14 @@ fn the_examples_of_the_rfc() {
     let server = [
         (&b"\x81\x05Hello"[..], vec![text("Hello")]),
         (b"\x01\x03Hel\x80\x02lo", vec![text("Hello")]),
-        (b"\x89\x05Hello", vec![Heard::Ping(b"Hello".to_vec())]),
+        (b"\x89\x05Hello", vec![SessionEvent::Ping(b"Hello".to_vec())]),
     ];
     for (bytes, expected) in server {
         assert_eq!(at_every_split(Role::Server, bytes), (expected, None));
     }
     let client = [
         (&b"\x81\x85\x37\xfa\x21\x3d\x7f\x9f\x4d\x51\x58"[..], vec![text("Hello")]),
-        (b"\x8a\x85\x37\xfa\x21\x3d\x7f\x9f\x4d\x51\x58", vec![Heard::Pong(b"Hello".to_vec())]),
+        (b"\x8a\x85\x37\xfa\x21\x3d\x7f\x9f\x4d\x51\x58", vec![SessionEvent::Pong(b"Hello".to_vec())]),
     ];
     for (bytes, expected) in client {
         assert_eq!(at_every_split(Role::Client, bytes), (expected, None));
@@ -89,7 +89,7 @@ fn the_examples_of_the_rfc() {
         push_frame(Opcode::Binary, true, None, &vec![7; length], &mut bytes);
         let head: &[u8] = if length == 256 { b"\x82\x7e\x01\x00" } else { b"\x82\x7f\0\0\0\0\0\x01\0\0" };
         assert!(bytes.starts_with(head) && bytes.len() == head.len() + length);
-        assert_eq!(read(Role::Server, &[&bytes]), (vec![Heard::Message(Kind::Binary, vec![7; length])], None));
+        assert_eq!(read(Role::Server, &[&bytes]), (vec![SessionEvent::Message(Kind::Binary, vec![7; length])], None));
     }
     // RFC 6455, 1.3.
     assert_eq!(accept_of("dGhlIHNhbXBsZSBub25jZQ=="), "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
@@ -107,11 +107,11 @@ fn signs_of_life_come_within_messages() {
     push_close(1_000, "done", MASK, &mut bytes);
     bytes.extend_from_slice(b"what comes afterwards");
     let expected = vec![
-        Heard::Ping(b"now".to_vec()),
-        Heard::Pong(Vec::new()),
+        SessionEvent::Ping(b"now".to_vec()),
+        SessionEvent::Pong(Vec::new()),
         text("世界"),
         text(""),
-        Heard::Close(Some(1_000), "done".to_owned()),
+        SessionEvent::Close(Some(1_000), "done".to_owned()),
     ];
     assert_eq!(at_every_split(Role::Client, &bytes), (expected, None));
 }
@@ -159,8 +159,8 @@ fn a_reason_that_is_too_long_is_cut_between_characters() {
     let mut bytes = Vec::new();
     push_close(3_000, &"界".repeat(60), None, &mut bytes);
     assert_eq!(bytes.len(), 2 + 2 + 123);
-    let (heard, fault) = read(Role::Server, &[&bytes]);
-    assert_eq!((heard, fault), (vec![Heard::Close(Some(3_000), "界".repeat(41))], None));
+    let (received, fault) = read(Role::Server, &[&bytes]);
+    assert_eq!((received, fault), (vec![SessionEvent::Close(Some(3_000), "界".repeat(41))], None));
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn handshakes() {
         Opening { host: "h:1", target: "/x?y", protocols: &protocols, headers: &headers, offers_deflate: false };
     let mut request = Vec::new();
     render_request(&opening, &key, &mut request);
-    let expect = Asked {
+    let expect = Offered {
         length: request.len(),
         target: "/x?y".to_owned(),
         key: key.clone(),
@@ -183,42 +183,42 @@ fn handshakes() {
         assert_eq!(read_request(&request[..at]), Ok(None), "{at}");
     }
     let accept = accept_of(&key);
-    let answer = |status: &str, fields: &str| format!("HTTP/1.1 {status}\r\n{fields}\r\n").into_bytes();
+    let response = |status: &str, fields: &str| format!("HTTP/1.1 {status}\r\n{fields}\r\n").into_bytes();
     let good = format!("upgrade: WebSocket\r\nconnection: keep-alive, Upgrade\r\nsec-websocket-accept: {accept}\r\n");
-    let whole = [answer("101 Switching Protocols", &good), b"\x81\x00".to_vec()].concat();
+    let whole = [response("101 Switching Protocols", &good), b"\x81\x00".to_vec()].concat();
     assert_eq!(
-        read_answer(&whole, &key, &protocols, false),
-        Ok(Some((whole.len() - 2, Answer { protocol: None, deflate: None })))
+        read_response(&whole, &key, &protocols, false),
+        Ok(Some((whole.len() - 2, Accepted { protocol: None, deflate: None })))
     );
-    let chosen = answer("101 x", &format!("{good}Sec-WebSocket-Protocol: b\r\n"));
+    let chosen = response("101 x", &format!("{good}Sec-WebSocket-Protocol: b\r\n"));
     assert_eq!(
-        read_answer(&chosen, &key, &protocols, false).map(|read| read.map(|(_, answer)| answer.protocol)),
+        read_response(&chosen, &key, &protocols, false).map(|read| read.map(|(_, response)| response.protocol)),
         Ok(Some(Some("b".to_owned())))
     );
     let cases = [
-        (answer("200 OK", &good), HandshakeFault::Status(200)),
-        (answer("101 x", "upgrade: websocket\r\nconnection: close\r\n"), HandshakeFault::Upgrade),
-        (answer("101 x", &good.replace(&accept, "nonsense")), HandshakeFault::Key),
-        (answer("101 x", &format!("{good}sec-websocket-accept: {accept}\r\n")), HandshakeFault::Key),
-        (answer("101 x", &format!("{good}Sec-WebSocket-Protocol: c\r\n")), HandshakeFault::Protocol),
+        (response("200 OK", &good), HandshakeFault::Status(200)),
+        (response("101 x", "upgrade: websocket\r\nconnection: close\r\n"), HandshakeFault::Upgrade),
+        (response("101 x", &good.replace(&accept, "nonsense")), HandshakeFault::Key),
+        (response("101 x", &format!("{good}sec-websocket-accept: {accept}\r\n")), HandshakeFault::Key),
+        (response("101 x", &format!("{good}Sec-WebSocket-Protocol: c\r\n")), HandshakeFault::Protocol),
         (
-            answer("101 x", &format!("{good}Sec-WebSocket-Extensions: permessage-deflate\r\n")),
+            response("101 x", &format!("{good}Sec-WebSocket-Extensions: permessage-deflate\r\n")),
             HandshakeFault::Extension,
         ),
         (b"\x16\x03\x01".to_vec(), HandshakeFault::Tls),
-        (answer("101 x", &format!("a: {}\r\n", "x".repeat(HEAD_BYTES_MAX))), HandshakeFault::TooLarge),
+        (response("101 x", &format!("a: {}\r\n", "x".repeat(HEAD_BYTES_MAX))), HandshakeFault::TooLarge),
     ];
     for (bytes, fault) in cases {
-        assert_eq!(read_answer(&bytes, &key, &protocols, false), Err(fault), "{}", String::from_utf8_lossy(&bytes));
+        assert_eq!(read_response(&bytes, &key, &protocols, false), Err(fault), "{}", String::from_utf8_lossy(&bytes));
     }
-    let asked = String::from_utf8(request).expect("a text");
+    let requested = String::from_utf8(request).expect("a text");
     for (from, to, fault) in [
         ("13\r\n", "8\r\n", HandshakeFault::Version),
         (&*key, "short", HandshakeFault::Key),
         ("GET", "POST", HandshakeFault::Malformed),
         ("Upgrade: websocket", "Upgrade: h2c", HandshakeFault::Upgrade),
     ] {
-        assert_eq!(read_request(asked.replacen(from, to, 1).as_bytes()), Err(fault), "{from}");
+        assert_eq!(read_request(requested.replacen(from, to, 1).as_bytes()), Err(fault), "{from}");
     }
 }
 
@@ -237,7 +237,7 @@ proptest! {
                 let opcode = if number == 0 { Opcode::Binary } else { Opcode::Continuation };
                 push_frame(opcode, number + 1 == parts.len(), Some(mask), part, &mut bytes);
             }
-            expected.push(Heard::Message(Kind::Binary, message.clone()));
+            expected.push(SessionEvent::Message(Kind::Binary, message.clone()));
         }
         let (front, back) = bytes.split_at(cut.index(bytes.len() + 1));
         prop_assert_eq!(read(Role::Client, &[front, back]), (expected, None));
@@ -249,9 +249,9 @@ proptest! {
             let mut frame = Vec::new();
             push_frame(Opcode::Text, true, None, &payload, &mut frame);
             let (front, back) = frame.split_at(at.index(frame.len() + 1));
-            let (heard, fault) = read(Role::Server, &[front, back]);
+            let (received, fault) = read(Role::Server, &[front, back]);
             match String::from_utf8(payload) {
-                Ok(words) => prop_assert_eq!((heard, fault), (vec![text(&words)], None)),
+                Ok(words) => prop_assert_eq!((received, fault), (vec![text(&words)], None)),
                 Err(_) => prop_assert_eq!(fault, Some(Fault::Utf8)),
             }
         }
@@ -269,8 +269,8 @@ fn compression_is_agreed_on() {
         let text = String::from_utf8(request.clone()).expect("a text");
         let (front, rest) = text.split_once("Sec-WebSocket-Extensions: ").expect("the field");
         let (_, back) = rest.split_once("\r\n").expect("a line");
-        let asked = format!("{front}Sec-WebSocket-Extensions: {extensions}\r\n{back}");
-        read_request(asked.as_bytes()).expect("a request").expect("whole").deflate
+        let requested = format!("{front}Sec-WebSocket-Extensions: {extensions}\r\n{back}");
+        read_request(requested.as_bytes()).expect("a request").expect("whole").deflate
     };
     for (extensions, window) in [
         ("permessage-deflate", Some(15)),
@@ -286,18 +286,18 @@ fn compression_is_agreed_on() {
         assert_eq!(offers(extensions), window, "{extensions}");
     }
     let answered = |extensions: &str| {
-        let mut answer = Vec::new();
-        render_answer(&key, None, None, &mut answer);
-        let text = String::from_utf8(answer).expect("a text");
+        let mut response = Vec::new();
+        render_response(&key, None, None, &mut response);
+        let text = String::from_utf8(response).expect("a text");
         let text = text.replacen("\r\n\r\n", &format!("\r\nSec-WebSocket-Extensions: {extensions}\r\n\r\n"), 1);
-        read_answer(text.as_bytes(), &key, &[], true).map(|read| read.expect("whole").1.deflate)
+        read_response(text.as_bytes(), &key, &[], true).map(|read| read.expect("whole").1.deflate)
     };
     let mut ours = Vec::new();
-    render_answer(&key, Some("b"), Some(WINDOW_BITS_MAX), &mut ours);
+    render_response(&key, Some("b"), Some(WINDOW_BITS_MAX), &mut ours);
     let offered = ["a".to_owned(), "b".to_owned()];
     let agreed = |window_bits, keeps_context| Some(Deflate { window_bits, keeps_context });
-    let answer = Answer { protocol: Some("b".to_owned()), deflate: agreed(15, false) };
-    assert_eq!(read_answer(&ours, &key, &offered, true), Ok(Some((ours.len(), answer))));
+    let response = Accepted { protocol: Some("b".to_owned()), deflate: agreed(15, false) };
+    assert_eq!(read_response(&ours, &key, &offered, true), Ok(Some((ours.len(), response))));
     for (extensions, deflate) in [
         ("permessage-deflate; server_no_context_takeover", agreed(15, false)),
         ("permessage-deflate; server_max_window_bits=12; server_no_context_takeover", agreed(15, false)),

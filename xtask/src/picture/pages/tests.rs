@@ -12,8 +12,8 @@ fn the_link_of_a_page_is_found() {
 
 #[test]
 fn a_disturbed_run_is_no_picture() {
-    assert_eq!(is_disturbed(r#"{"verdict": {"is_spoiled": true}}"#), Ok(true));
-    assert_eq!(is_disturbed(r#"{"verdict": {"is_spoiled": false}}"#), Ok(false));
+    assert_eq!(is_disturbed(r#"{"verdict": {"is_unreliable": true}}"#), Ok(true));
+    assert_eq!(is_disturbed(r#"{"verdict": {"is_unreliable": false}}"#), Ok(false));
     assert!(is_disturbed("{}").is_err() && is_disturbed("").is_err());
 }
 

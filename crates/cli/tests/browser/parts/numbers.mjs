@@ -33,20 +33,20 @@ test("a clock has hours when there are some, and never goes below zero", () => h
 
 test("a time with what was given up in it says when it is a lower bound", () => {
   const words = { at_least: "≥ " };
-  const given_up = { p50_ns: 2e6, p99_ns: 5e9, at_least: ["p99"] };
+  const incomplete = { p50_ns: 2e6, p99_ns: 5e9, at_least: ["p99"] };
   assert.equal(timeOf({ p99_ns: 1e6 }, "p99_ns", words), "1 ms");
-  assert.equal(timeOf({ p99_ns: 1e6, with_given_up: given_up }, "p99_ns", words), "≥ 5 s");
-  assert.equal(timeOf({ p50_ns: 1e6, with_given_up: given_up }, "p50_ns", words), "2 ms");
-  assert.equal(timeOf({ max_ns: 7e6, with_given_up: given_up }, "max_ns", words), "7 ms");
+  assert.equal(timeOf({ p99_ns: 1e6, with_incomplete: incomplete }, "p99_ns", words), "≥ 5 s");
+  assert.equal(timeOf({ p50_ns: 1e6, with_incomplete: incomplete }, "p50_ns", words), "2 ms");
+  assert.equal(timeOf({ max_ns: 7e6, with_incomplete: incomplete }, "max_ns", words), "7 ms");
   assert.equal(timeOf(undefined, "p99_ns", words), none);
 });
 
 test("a time that stalls of the generator made longer is marked", () => {
   const words = { at_least: "≥ " };
-  const given_up = { p50_ns: 2e6, p99_ns: 5e9, at_least: ["p99"], spoiled: ["p99"] };
+  const incomplete = { p50_ns: 2e6, p99_ns: 5e9, at_least: ["p99"], spoiled: ["p99"] };
   assert.equal(timeOf({ p99_ns: 1e6, spoiled: ["p99", "max"] }, "p99_ns", words), "1 ms!");
   assert.equal(timeOf({ p50_ns: 1e6, spoiled: ["p99", "max"] }, "p50_ns", words), "1 ms");
-  assert.equal(timeOf({ p99_ns: 1e6, spoiled: [], with_given_up: given_up }, "p99_ns", words), "≥ 5 s!");
+  assert.equal(timeOf({ p99_ns: 1e6, spoiled: [], with_incomplete: incomplete }, "p99_ns", words), "≥ 5 s!");
 });
 
 test("both languages say the same things", () => {

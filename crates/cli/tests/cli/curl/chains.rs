@@ -19,7 +19,7 @@ const CHAINS: &str = include_str!("chains.txt");
 const CHAINS_MIN: usize = 60;
 
 /// What the server answers on a path: a status and a place.
-type Ways = HashMap<String, (u16, Vec<u8>)>;
+type RouteOverrides = HashMap<String, (u16, Vec<u8>)>;
 
 /// A command, and the redirects on its way.
 struct Chain {
@@ -49,7 +49,7 @@ struct Hosts {
     recorder: Recorder,
     ports: [u16; 3],
     came: Arc<Mutex<Vec<Came>>>,
-    ways: Arc<Mutex<Ways>>,
+    ways: Arc<Mutex<RouteOverrides>>,
 }
 
 const PLACES: [&str; 3] = ["PLAIN", "OTHER", "TLS"];
@@ -67,7 +67,7 @@ impl Hosts {
             clients: None,
         })
         .expect("a server");
-        let (came, ways) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(Ways::new())));
+        let (came, ways) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(RouteOverrides::new())));
         let ports = PLACES.map(|place| {
             let listener = TcpListener::bind("0.0.0.0:0").expect("a port");
             let port = listener.local_addr().expect("an address").port();
@@ -113,12 +113,12 @@ impl Hosts {
 struct Host {
     place: &'static str,
     came: Arc<Mutex<Vec<Came>>>,
-    ways: Arc<Mutex<Ways>>,
+    ways: Arc<Mutex<RouteOverrides>>,
 }
 
 impl Host {
     /// Keeps a request, and says where its path leads.
-    fn answer(&self, mut came: Came) -> Option<(u16, Vec<u8>)> {
+    fn response(&self, mut came: Came) -> Option<(u16, Vec<u8>)> {
         came.place = self.place;
         let path = came.start.split(' ').nth(1).unwrap_or_default().to_owned();
         self.came.lock().expect("nobody panics with it").push(came);
@@ -128,14 +128,14 @@ impl Host {
     fn serve(&self, mut reader: BufReader<impl Read>, mut writer: impl Write) {
         while let Some(came) = read_request(&mut reader, &mut writer) {
             let is_last = came.start.ends_with("HTTP/1.0");
-            let answer = match self.answer(came) {
+            let response = match self.response(came) {
                 Some((status, location)) => {
                     let head = format!("HTTP/1.1 {status} Moved\r\nLocation: ");
                     [head.as_bytes(), &location, b"\r\nContent-Length: 0\r\n\r\n"].concat()
                 }
                 None => b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".to_vec(),
             };
-            if writer.write_all(&answer).is_err() || is_last {
+            if writer.write_all(&response).is_err() || is_last {
                 return;
             }
         }
@@ -186,9 +186,9 @@ impl Host {
                 }
                 input.drain(..taken);
                 if let Some((stream, came)) = ended.and_then(|stream| Some((stream, open.remove(&stream)?))) {
-                    let (status, location) = self.answer(came).map_or((200, None), |(status, to)| (status, Some(to)));
+                    let (status, location) = self.response(came).map_or((200, None), |(status, to)| (status, Some(to)));
                     let location = location.iter().map(|to| (&b"location"[..], to.as_slice()));
-                    server.answer(stream, status, location, true, &mut out);
+                    server.response(stream, status, location, true, &mut out);
                 }
                 if is_all {
                     break;

@@ -102,7 +102,7 @@ fn small(flag: &str, value: &str) -> String {
         "-z" | "--hold" => "200ms".to_owned(),
         "--every" => "100ms".to_owned(),
         "--budget" if !value.contains('=') => "5s".to_owned(),
-        "--most" => capped(200),
+        "--max" => capped(200),
         "--warmup" => "50ms".to_owned(),
         "-c" => capped(20),
         "-n" => capped(500),

@@ -11,12 +11,12 @@ use crate::seen::wait_for;
 use crate::{Served, closed_port, line_with, next_of, onrush, output, report, signal};
 
 /// Answers so many requests and none after them. Gives the port, and tells of each request that came.
-fn hangs_after(answers: usize) -> (u16, Receiver<()>) {
+fn hangs_after(responses: usize) -> (u16, Receiver<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
-    let (tell, asked) = channel();
+    let (tell, requested) = channel();
     std::thread::spawn(move || {
-        let (mut left, mut kept) = (answers, Vec::new());
+        let (mut left, mut kept) = (responses, Vec::new());
         for stream in listener.incoming().flatten() {
             let mut stream = BufReader::new(stream);
             while read_request(&mut stream).is_some() {
@@ -31,15 +31,15 @@ fn hangs_after(answers: usize) -> (u16, Receiver<()>) {
             kept.push(stream);
         }
     });
-    (port, asked)
+    (port, requested)
 }
 
 #[test]
 fn no_far_end_disturbs_the_run() {
     let served = Served::start();
-    let (no, _heard) = receiver("HTTP/1.1 400 Bad Request\r\nContent-Length: 9\r\n\r\nnot today");
-    let (busy, _heard_too) = receiver("HTTP/1.1 503 Busy\r\nRetry-After: 30\r\nContent-Length: 0\r\n\r\n");
-    let ((hangs, _asked), (slow, _asked_too)) = (hangs_after(0), hangs_after(2));
+    let (no, _received) = receiver("HTTP/1.1 400 Bad Request\r\nContent-Length: 9\r\n\r\nnot today");
+    let (busy, _received_too) = receiver("HTTP/1.1 503 Busy\r\nRetry-After: 30\r\nContent-Length: 0\r\n\r\n");
+    let ((hangs, _requested), (slow, _requested_too)) = (hangs_after(0), hangs_after(2));
     let places = [
         format!("otlp=http://127.0.0.1:{hangs}/hangs"),
         format!("remote-write=http://127.0.0.1:{}/refuses", closed_port()),
@@ -123,12 +123,12 @@ fn a_far_end_that_comes_back_gets_everything() {
 #[test]
 fn a_token_comes_from_the_environment_and_is_not_shown() {
     let served = Served::start();
-    let (port, heard) = receiver("HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n");
+    let (port, received) = receiver("HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n");
     let place = format!("influx=http://127.0.0.1:{port}/?org=o&bucket=b");
     let mut command = onrush(&["-n", "5", "-o", "json", "--export", &place, &served.url("/")]);
     let ran = command.env("ONRUSH_EXPORT_TOKEN", "hunter2").output().expect("it starts");
     assert_eq!(ran.status.code(), Some(0), "{ran:?}");
-    let (head, _) = heard.recv().expect("a request");
+    let (head, _) = received.recv().expect("a request");
     assert!(head.starts_with("POST /api/v2/write?org=o&bucket=b HTTP/1.1\r\n"), "{head}");
     assert!(head.contains("Token hunter2"), "{head}");
     let whole = format!("{ran:?}");
@@ -167,7 +167,7 @@ fn ctrl_c_ends_every_wait() {
         std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("export-{}-stopped.json", std::process::id()));
     let path = file.display().to_string();
     for (load, is_in_load, expected) in [(["-z", "1h"], true, 130), (["-n", "10"], false, 0)] {
-        let (port, asked) = hangs_after(0);
+        let (port, requested) = hangs_after(0);
         let far = format!("otlp=http://127.0.0.1:{port}");
         let words = ["-q", "50", "--interval", "100ms", "--json", &path, "--export-wait", "1h"];
         let url = served.url("/");
@@ -175,7 +175,7 @@ fn ctrl_c_ends_every_wait() {
         let mut command = onrush(&[&words[..], &load, &exports].concat());
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
         let mut said = BufReader::new(child.stderr.take().expect("a pipe")).lines();
-        next_of(&asked, "the far end is asked");
+        next_of(&requested, "the far end is asked");
         if is_in_load {
             signal(&child, "-INT");
             line_with(&mut said, "Ctrl-C again");

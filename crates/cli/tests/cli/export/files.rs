@@ -49,7 +49,7 @@ fn thresholds_are_test_cases() {
 }
 
 #[test]
-fn a_file_that_cannot_be_written_is_told() {
+fn a_file_that_cannot_be_written_is_reported() {
     let served = Served::start();
     for kind in ["csv", "junit"] {
         let place = format!("{kind}=/dev/full");

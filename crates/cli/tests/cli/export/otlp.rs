@@ -29,10 +29,10 @@ pub(super) fn read_request(stream: &mut BufReader<TcpStream>) -> Option<(String,
 }
 
 /// A server that answers each request so; what it was sent comes out of the channel.
-pub(super) fn receiver(answer: &'static str) -> (u16, Receiver<(String, Vec<u8>)>) {
+pub(super) fn receiver(response: &'static str) -> (u16, Receiver<(String, Vec<u8>)>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
-    let (send, heard) = channel();
+    let (send, received) = channel();
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             let send = send.clone();
@@ -41,14 +41,14 @@ pub(super) fn receiver(answer: &'static str) -> (u16, Receiver<(String, Vec<u8>)
                 while let Some(request) = read_request(&mut stream) {
                     // The test may be over.
                     let _ = send.send(request);
-                    if stream.get_mut().write_all(answer.as_bytes()).is_err() {
+                    if stream.get_mut().write_all(response.as_bytes()).is_err() {
                         return;
                     }
                 }
             });
         }
     });
-    (port, heard)
+    (port, received)
 }
 
 fn label(attributes: &[KeyValue], name: &str) -> String {
@@ -67,10 +67,10 @@ fn metric<'a>(all: &'a [Metric], name: &str) -> &'a Data {
 #[test]
 fn a_receiver_reads_our_counts() {
     let served = Served::start();
-    let (port, heard) = receiver("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    let (port, received) = receiver("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
     let report = run_scenario(&served, "otlp", &format!("otlp=http://me:hunter2@127.0.0.1:{port}"));
     assert_eq!(exported(&report, "otlp")["left_out"], 0);
-    let requests: Vec<(String, Vec<u8>)> = heard.try_iter().collect();
+    let requests: Vec<(String, Vec<u8>)> = received.try_iter().collect();
     let (mut points, mut wrong) = (Vec::new(), Vec::new());
     // How many there are is a matter of time; each is as it should be.
     for (head, body) in &requests {

@@ -81,8 +81,8 @@ impl Program {
     /// The one value that an expression has at this time; a minute is looked back. `None` when there is none.
     pub(super) fn query(&self, expression: &str) -> Value {
         let url = format!("http://127.0.0.1:{}/api/v1/query", self.port);
-        let answer = curl(&["--get", &url, "--data-urlencode", &format!("query={expression}")]);
-        serde_json::from_str::<Value>(&answer).expect("JSON")["data"]["result"].clone()
+        let response = curl(&["--get", &url, "--data-urlencode", &format!("query={expression}")]);
+        serde_json::from_str::<Value>(&response).expect("JSON")["data"]["result"].clone()
     }
 
     /// The same as a number.
@@ -121,8 +121,8 @@ impl Program {
     pub(super) fn select(&self, query: &str) -> Value {
         let url = format!("http://127.0.0.1:{}/query", self.port);
         let query = format!("q={query}");
-        let answer =
+        let response =
             curl(&["-u", "me:hunter2", "--get", &url, "--data-urlencode", "db=load", "--data-urlencode", &query]);
-        serde_json::from_str::<Value>(&answer).expect("JSON")["results"][0]["series"].clone()
+        serde_json::from_str::<Value>(&response).expect("JSON")["results"][0]["series"].clone()
     }
 }

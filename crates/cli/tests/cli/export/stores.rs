@@ -81,10 +81,10 @@ fn prometheus_reads_native_histograms() {
     let url = format!("http://127.0.0.1:{}/api/v1/query?time={at}", prometheus.port);
     for (quantile, key) in [("0.5", "p50_ns"), ("0.99", "p99_ns")] {
         let query = format!("query=histogram_quantile({quantile}, onrush_response_time_seconds)");
-        let answer: Value =
+        let response: Value =
             serde_json::from_str(&super::servers::curl(&["--get", &url, "--data-urlencode", &query])).expect("JSON");
-        let theirs = answer["data"]["result"][0]["value"][1].as_str().and_then(|value| value.parse::<f64>().ok());
-        let theirs = theirs.unwrap_or_else(|| panic!("{answer}"));
+        let theirs = response["data"]["result"][0]["value"][1].as_str().and_then(|value| value.parse::<f64>().ok());
+        let theirs = theirs.unwrap_or_else(|| panic!("{response}"));
         let ours = report["times"]["succeeded"]["response_time"][key].as_f64().expect("a number") / 1e9;
         // A bucket is 4.5 % wide at the most where times differ so little.
         assert!((theirs / ours - 1.0).abs() < 0.05, "{key}: {theirs} and {ours}");

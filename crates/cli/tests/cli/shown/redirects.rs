@@ -13,11 +13,11 @@ fn sender() -> Script {
             ["name", host] => format!("http://{host}/"),
             _ => String::new(),
         };
-        let answer = match parts[0] {
+        let response = match parts[0] {
             "there" | "there?access_token=s3cr3tive" => "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\ncut".to_owned(),
             _ => format!("HTTP/1.1 302 Found\r\nLocation: {to}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"),
         };
-        pieces(stream, answer.as_bytes(), 1_000);
+        pieces(stream, response.as_bytes(), 1_000);
     })
 }
 

@@ -45,14 +45,14 @@ fn message(bytes: &[u8]) -> Vec<u8> {
 /// Reads until a stream is opened and says the frames.
 fn http2(frames: Vec<Vec<u8>>) -> Script {
     Script::of_bytes(move |stream| {
-        let mut heard = Vec::new();
+        let mut received = Vec::new();
         let mut piece = [0; 4_096];
         // The preface, settings, and the head of the request come in one piece or in several.
-        while !heard.windows(5).any(|five| five[0] == HEADERS && five[1..] == [5, 0, 0, 0])
-            && !heard.windows(6).any(|six| six[0] == HEADERS && six[2..] == [0, 0, 0, 1])
+        while !received.windows(5).any(|five| five[0] == HEADERS && five[1..] == [5, 0, 0, 0])
+            && !received.windows(6).any(|six| six[0] == HEADERS && six[2..] == [0, 0, 0, 1])
         {
             match stream.read(&mut piece) {
-                Ok(count) if count > 0 => heard.extend_from_slice(&piece[..count]),
+                Ok(count) if count > 0 => received.extend_from_slice(&piece[..count]),
                 _ => return,
             }
         }
@@ -66,7 +66,7 @@ fn http2(frames: Vec<Vec<u8>>) -> Script {
 }
 
 #[test]
-fn answers_of_http2_are_shown_as_far_as_they_came() {
+fn responses_of_http2_are_shown_as_far_as_they_came() {
     let ok = (":status", "200");
     let cases: Vec<Case> = vec![
         (
@@ -229,11 +229,11 @@ fn websocket(behind: &'static [u8]) -> Script {
         let mut digest = sha1_smol::Sha1::new();
         digest.update(format!("{key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11").as_bytes());
         let accept = STANDARD.encode(digest.digest().bytes());
-        let answer = format!(
+        let response = format!(
             "HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: {accept}\r\n\r\n"
         );
         let mut message = [0; 64];
-        if stream.write_all(answer.as_bytes()).is_ok() && stream.read(&mut message).is_ok_and(|count| count > 0) {
+        if stream.write_all(response.as_bytes()).is_ok() && stream.read(&mut message).is_ok_and(|count| count > 0) {
             let _ = stream.write_all(behind);
         }
     })
@@ -303,16 +303,16 @@ fn conversations_are_shown_as_far_as_they_came() {
 
 #[test]
 fn plain_connections_are_shown_as_far_as_they_came() {
-    for (answer, kind, parts) in [
+    for (response, kind, parts) in [
         (&b"pong\n"[..], None, &["< [message 1, 5 bytes]\npong\n"][..]),
         (b"half", Some("closed-early"), &["< [message 1, 4 bytes]\nhalf\n"]),
         (b"\xff\xfe\n", None, &["< [message 1, 3 bytes]\n[3 bytes, not text]\n  ff fe 0a\n"]),
         (b"", Some("closed-early"), &[]),
     ] {
         let script = Script::of_bytes(move |stream| {
-            let mut heard = [0; 5];
-            if stream.read_exact(&mut heard).is_ok() {
-                let _ = stream.write_all(answer);
+            let mut received = [0; 5];
+            if stream.read_exact(&mut received).is_ok() {
+                let _ = stream.write_all(response);
             }
         });
         let url = format!("tcp://127.0.0.1:{}", script.port);

@@ -1,52 +1,52 @@
 //! What a host is told: completions, one after the other, with the faults that a network and a kernel may add.
 
-use super::{Completion, Kind, Net, STARVED_WAIT, Told};
+use super::{Completion, HostEvent, Kind, Net, STARVED_WAIT};
 use crate::sim::Host;
 use crate::sim::stream::Owner;
 use crate::{Left, Socket, SocketError};
 use pacing::Nanos;
 
 impl Net {
-    pub(in crate::sim) fn next_told(&mut self, host: Host) -> Option<Told> {
+    pub(in crate::sim) fn next_reported(&mut self, host: Host) -> Option<HostEvent> {
         let first = self.hosts[host.0].inbox.first_entry()?;
         if first.key().0 > self.now {
             return None;
         }
         let completion = first.remove();
         self.spend();
-        let told = match completion {
+        let reported = match completion {
             Completion::Connected(socket) => self.tell_connected(host, socket),
             Completion::Refused(socket, error) => self.tell_failed(host, socket, error),
             Completion::Waiting(listener, end) => self.tell_accepted(host, listener, end),
             Completion::Readable(socket) => self.tell_read(host, socket),
-            Completion::Sent(socket, buffer) if self.slot(host, socket).is_some() => Told::Sent(socket, buffer),
-            Completion::Sent(..) => Told::Nothing,
+            Completion::Sent(socket, buffer) if self.slot(host, socket).is_some() => HostEvent::Sent(socket, buffer),
+            Completion::Sent(..) => HostEvent::Nothing,
         };
         if self.is_traced {
-            self.print(host, &told);
+            self.print(host, &reported);
         }
-        let matters = matches!(told, Told::Connected(_) | Told::Accepted(..) | Told::Received(..));
+        let matters = matches!(reported, HostEvent::Connected(_) | HostEvent::Accepted(..) | HostEvent::Received(..));
         if let Some(left) = self.completions_to_loss.as_mut().filter(|_| matters) {
             *left -= 1;
             if *left == 0 {
                 self.completions_to_loss = None;
-                return Some(Told::Nothing);
+                return Some(HostEvent::Nothing);
             }
         }
-        Some(told)
+        Some(reported)
     }
 
-    pub(super) fn tell_connected(&mut self, host: Host, socket: Socket) -> Told {
-        let Some(slot) = self.slot(host, socket) else { return Told::Nothing };
-        let Kind::Connecting(end) = slot.kind else { return Told::Nothing };
+    pub(super) fn tell_connected(&mut self, host: Host, socket: Socket) -> HostEvent {
+        let Some(slot) = self.slot(host, socket) else { return HostEvent::Nothing };
+        let Kind::Connecting(end) = slot.kind else { return HostEvent::Nothing };
         slot.kind = Kind::Stream(end);
         self.write(end);
         self.schedule_read(end);
-        Told::Connected(socket)
+        HostEvent::Connected(socket)
     }
 
-    pub(super) fn tell_failed(&mut self, host: Host, socket: Socket, error: SocketError) -> Told {
-        let Some(slot) = self.slot(host, socket) else { return Told::Nothing };
+    pub(super) fn tell_failed(&mut self, host: Host, socket: Socket, error: SocketError) -> HostEvent {
+        let Some(slot) = self.slot(host, socket) else { return HostEvent::Nothing };
         let kind = slot.kind;
         let mut left = Left::default();
         if let Kind::Connecting(end) | Kind::Stream(end) = kind {
@@ -57,20 +57,20 @@ impl Net {
             left.unacknowledged = Some(left.untaken + self.ends[end].unacknowledged);
         }
         self.remove(host, socket);
-        Told::Failed(socket, error, left)
+        HostEvent::Failed(socket, error, left)
     }
 
-    pub(super) fn tell_accepted(&mut self, host: Host, listener: Socket, end: usize) -> Told {
+    pub(super) fn tell_accepted(&mut self, host: Host, listener: Socket, end: usize) -> HostEvent {
         let Some(Kind::Listener(address)) = self.slot(host, listener).map(|slot| slot.kind) else {
             // Nobody listens any more: the kernel resets what waits.
             self.ends[end].owner = Owner::Gone;
             self.send_reset(end);
-            return Told::Nothing;
+            return HostEvent::Nothing;
         };
         if self.hosts[host.0].open >= self.faults.sockets_max {
             let at = self.now + STARVED_WAIT;
             self.complete_at(host, at, Completion::Waiting(listener, end));
-            return Told::Nothing;
+            return HostEvent::Nothing;
         }
         if let Some((_, state)) = self
             .listeners
@@ -82,20 +82,20 @@ impl Net {
         let socket = self.insert(host, Kind::Stream(end));
         self.ends[end].owner = Owner::Program(host, socket);
         self.schedule_read(end);
-        Told::Accepted(listener, socket)
+        HostEvent::Accepted(listener, socket)
     }
 
-    pub(super) fn tell_read(&mut self, host: Host, socket: Socket) -> Told {
-        let Some(slot) = self.slot(host, socket) else { return Told::Nothing };
+    pub(super) fn tell_read(&mut self, host: Host, socket: Socket) -> HostEvent {
+        let Some(slot) = self.slot(host, socket) else { return HostEvent::Nothing };
         let receives = slot.receives;
-        let Kind::Stream(number) = slot.kind else { return Told::Nothing };
+        let Kind::Stream(number) = slot.kind else { return HostEvent::Nothing };
         let limit = self.read_limit();
         let end = &mut self.ends[number];
         end.read_is_due = false;
         if !receives {
             return match end.error {
                 Some(error) if !end.queue.is_empty() => self.tell_failed(host, socket, error),
-                _ => Told::Nothing,
+                _ => HostEvent::Nothing,
             };
         }
         if !end.arrived.is_empty() {
@@ -106,16 +106,16 @@ impl Net {
                 self.schedule_write(peer, Nanos::ZERO);
             }
             self.schedule_read(number);
-            return Told::Received(socket, bytes);
+            return HostEvent::Received(socket, bytes);
         }
         if let Some(error) = end.error {
             return self.tell_failed(host, socket, error);
         }
-        if end.fin_arrived && !end.fin_told {
-            end.fin_told = true;
-            return Told::PeerClosed(socket);
+        if end.fin_arrived && !end.fin_reported {
+            end.fin_reported = true;
+            return HostEvent::PeerClosed(socket);
         }
-        Told::Nothing
+        HostEvent::Nothing
     }
 
     /// How much the next read gives at most.

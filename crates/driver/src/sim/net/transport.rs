@@ -93,8 +93,8 @@ impl Net {
         if pending.unsent() > 0 {
             return self.ends[number].queue.push_front(pending);
         }
-        if let Some(buffer) = pending.into_told() {
-            let at = self.ends[number].last_sent.max(self.told_at());
+        if let Some(buffer) = pending.into_reported() {
+            let at = self.ends[number].last_sent.max(self.reported_at());
             self.ends[number].last_sent = at;
             self.complete_at(host, at, Completion::Sent(socket, buffer));
         }
@@ -187,7 +187,7 @@ impl Net {
     }
 
     pub(super) fn schedule_read(&mut self, number: usize) {
-        let at = self.told_at();
+        let at = self.reported_at();
         let end = &mut self.ends[number];
         let Owner::Program(host, socket) = end.owner else { return };
         if end.read_is_due || !end.has_news() {
@@ -199,8 +199,8 @@ impl Net {
             return;
         }
         end.read_is_due = true;
-        end.last_told = end.last_told.max(at);
-        let at = end.last_told;
+        end.last_reported = end.last_reported.max(at);
+        let at = end.last_reported;
         self.complete_at(host, at, Completion::Readable(socket));
     }
 
@@ -209,15 +209,15 @@ impl Net {
             Happening::Syn { from, to, tries } => self.knock(from, to, tries),
             Happening::Established { end } => match self.ends[end].owner {
                 Owner::Program(host, socket) => {
-                    let at = self.told_at();
-                    self.ends[end].last_told = at;
+                    let at = self.reported_at();
+                    self.ends[end].last_reported = at;
                     self.complete_at(host, at, Completion::Connected(socket));
                 }
                 Owner::Kernel | Owner::Gone => self.send_reset(end),
             },
             Happening::NotEstablished { end, error } => {
                 if let Owner::Program(host, socket) = self.ends[end].owner {
-                    let at = self.told_at();
+                    let at = self.reported_at();
                     self.complete_at(host, at, Completion::Refused(socket, error));
                 }
             }
@@ -264,12 +264,12 @@ impl Net {
         if self.ends[from].owner == Owner::Gone {
             return;
         }
-        let answer = self.now + self.latency();
+        let response = self.now + self.latency();
         let backlog = self.faults.backlog;
         let listening: Vec<usize> = (0..self.listeners.len()).filter(|&index| self.listeners[index].0 == to).collect();
         if listening.is_empty() || self.strikes(self.faults.refused) {
             let error = SocketError::Refused;
-            return self.happen_at(answer, Happening::NotEstablished { end: from, error });
+            return self.happen_at(response, Happening::NotEstablished { end: from, error });
         }
         let pick = listening[self.random.below(listening.len() as u64) as usize];
         let listener = &mut self.listeners[pick].1;
@@ -281,10 +281,10 @@ impl Net {
         let end = self.ends.len();
         self.ends.push(End::new(Owner::Kernel, Some(from)));
         self.ends[from].peer = Some(end);
-        let at = self.told_at();
-        self.ends[end].last_told = at;
+        let at = self.reported_at();
+        self.ends[end].last_reported = at;
         self.complete_at(host, at, Completion::Waiting(socket, end));
-        self.ends[from].last_arrival = answer;
-        self.happen_at(answer, Happening::Established { end: from });
+        self.ends[from].last_arrival = response;
+        self.happen_at(response, Happening::Established { end: from });
     }
 }

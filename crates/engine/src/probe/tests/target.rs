@@ -287,14 +287,14 @@ impl World {
             Event::Served { node, who } => {
                 self.nodes[node].busy = self.nodes[node].busy.saturating_sub(1);
                 self.serve_waiting(node);
-                self.answer(who);
+                self.response(who);
             }
             Event::SharedServed { change } => {
                 if change == self.sharing.change {
                     self.share();
                     let served = self.sharing.served_at.pop();
                     self.next_shared();
-                    served.into_iter().for_each(|Reverse((.., who))| self.answer(who));
+                    served.into_iter().for_each(|Reverse((.., who))| self.response(who));
                 }
             }
             Event::Scaled => (0..self.nodes.len()).for_each(|node| self.serve_waiting(node)),
@@ -363,7 +363,7 @@ impl World {
         }
     }
 
-    fn answer(&mut self, who: Who) {
+    fn response(&mut self, who: Who) {
         let succeeded = !self.random.chance(self.target.failing_per_million);
         if let Some(user) = who {
             self.push(self.now + self.half_trip(), Event::Answered { user, succeeded });

@@ -1,11 +1,11 @@
 //! What those tell who carry out parts of a run elsewhere.
 
-use metrics::{Ages, Snapshot};
+use metrics::{InFlightAges, Snapshot};
 use pacing::Nanos;
 
 use super::{Merger, Row, Source};
-use crate::afar::PartEnd;
-use crate::spent::ShardUse;
+use crate::remote::PartEnd;
+use crate::usage::ThreadUsage;
 
 /// Intervals that may be shown again when somebody elsewhere tells of them late: more than the longest silence after which nothing is
 /// lost has.
@@ -20,7 +20,7 @@ pub(super) struct Open {
     ended: u64,
     /// How long that had waited at the end of this interval, the last that was told.
     number: u64,
-    ages: Ages,
+    ages: InFlightAges,
 }
 
 impl Open {
@@ -37,7 +37,7 @@ impl Open {
 impl Merger {
     /// What those had in flight who never told that they were over is lost: it ended, perhaps, and nobody knows how.
     pub(super) fn count_lost(&mut self) {
-        for source in self.sources.iter().filter(|source| source.told.is_some() || source.is_silent) {
+        for source in self.sources.iter().filter(|source| source.reported.is_some() || source.is_silent) {
             for (scenario, open) in source.open.iter().enumerate() {
                 let count = open.begun.saturating_sub(open.ended);
                 self.total.each_of(scenario, |seen| seen.lose(count, &open.ages));
@@ -49,12 +49,12 @@ impl Merger {
     pub(in crate::run) fn join(&mut self) {
         let count = self.timelines.len();
         self.sources.push(Source {
-            told: Some(self.shown),
+            reported: Some(self.shown),
             is_silent: false,
             scenarios: (0..count).collect(),
             left: Vec::new(),
             gauges: vec![(0, 0); count],
-            spent: ShardUse::default(),
+            spent: ThreadUsage::default(),
             since: self.times.measured_from(),
             open: vec![Open::default(); count],
         });
@@ -69,7 +69,7 @@ impl Merger {
         seen: Vec<Snapshot>,
     ) {
         let source = &mut self.sources[part];
-        source.told = source.told.map(|told| told.max(upto));
+        source.reported = source.reported.map(|reported| reported.max(upto));
         source.open.iter_mut().zip(&seen).for_each(|(open, seen)| open.add(number, seen));
         if first < number && number > self.shown {
             self.joined.push((first.max(self.shown + 1), number));
@@ -101,7 +101,7 @@ impl Merger {
 
     /// Nobody waits for what somebody elsewhere tells.
     pub(in crate::run) fn go_silent(&mut self, part: usize) {
-        (self.sources[part].told, self.sources[part].is_silent) = (None, true);
+        (self.sources[part].reported, self.sources[part].is_silent) = (None, true);
     }
 
     /// Somebody elsewhere is over.
@@ -112,7 +112,7 @@ impl Merger {
             all.first_times.merge(&end.first_times);
         }
         self.ended_at = self.ended_at.max(end.wall);
-        (self.sources[part].told, self.sources[part].is_silent) = (None, false);
+        (self.sources[part].reported, self.sources[part].is_silent) = (None, false);
         self.parts.push(end);
     }
 
@@ -128,7 +128,7 @@ mod tests {
     use std::sync::Arc;
 
     use metrics::{Counter, Failure, Measure, Outcome, SeriesId};
-    use pacing::change::{Course, Timeline};
+    use pacing::change::{LoadProfile, Timeline};
     use pacing::open::{Rate, Schedule, Stage};
 
     use super::*;
@@ -144,7 +144,7 @@ mod tests {
         let second = Nanos::from_millis(1_000);
         let rate = Rate::per_hour_thousandths(3_600_000);
         let schedule = Arc::new(Schedule::new(&[Stage { from: rate, to: rate, span: Nanos(60 * second.0) }]));
-        let timeline = Arc::new(Timeline::new(Course::Rate(schedule.clone()), Some(schedule.end())));
+        let timeline = Arc::new(Timeline::new(LoadProfile::Rate(schedule.clone()), Some(schedule.end())));
         let zero = Nanos::ZERO;
         let times = Times {
             started: zero,
@@ -238,27 +238,27 @@ mod tests {
     fn intervals_of_which_nobody_knows_are_one() {
         let second = Nanos::from_millis(1_000);
         let mut merger = merger(1);
-        let mut told = Vec::new();
-        let show = |merger: &mut Merger, told: &mut Vec<_>| {
+        let mut reported = Vec::new();
+        let show = |merger: &mut Merger, reported: &mut Vec<_>| {
             while let Some(ready) = merger.next_interval() {
-                let told_now = merger.told_as(&ready);
-                let span = [told_now.from, told_now.to].map(|at| at.0 / second.0);
-                told.push((told_now.number, told_now.is_again, span, told_now.seen.counts.started()));
+                let reported_now = merger.reported_as(&ready);
+                let span = [reported_now.from, reported_now.to].map(|at| at.0 / second.0);
+                reported.push((reported_now.number, reported_now.is_again, span, reported_now.seen.counts.started()));
             }
         };
         (0..2).for_each(|_| merger.join());
         merger.seen_afar(0, (1, 5), 5, started(50));
-        show(&mut merger, &mut told);
+        show(&mut merger, &mut reported);
         merger.seen_afar(1, (1, 4), 4, started(40));
         (5..7).for_each(|number| merger.seen_afar(1, (number, number), number, started(10)));
         merger.seen_afar(0, (6, 6), 6, started(11));
-        show(&mut merger, &mut told);
-        assert_eq!(told, [(1, false, [0, 5], 100), (2, false, [5, 6], 21)]);
+        show(&mut merger, &mut reported);
+        assert_eq!(reported, [(1, false, [0, 5], 100), (2, false, [5, 6], 21)]);
         // What comes late is of the one that has its time.
-        told.clear();
+        reported.clear();
         merger.seen_afar(0, (3, 3), 0, started(1));
         merger.seen_afar(1, (6, 6), 0, started(2));
-        show(&mut merger, &mut told);
-        assert_eq!(told, [(1, true, [0, 5], 101), (2, true, [5, 6], 23)]);
+        show(&mut merger, &mut reported);
+        assert_eq!(reported, [(1, true, [0, 5], 101), (2, true, [5, 6], 23)]);
     }
 }

@@ -42,9 +42,9 @@ fn each_user_starts_and_stops_once() {
         assert_eq!((counts.iterations(), counts.iterations_cut(), counts.started()), (300, 0, 314), "{threads}");
         // The same when time ends it: who is in an iteration is cut off, and stops then.
         let history = run(three(&paths, lasting(7, "1s")), threads);
-        let [started, asked, stopped] = steps(&history);
+        let [started, requested, stopped] = steps(&history);
         assert_eq!((started, stopped), (7, 7), "{threads}");
-        assert!(asked >= 7 * 60, "{asked}");
+        assert!(requested >= 7 * 60, "{requested}");
     }
     // More users than iterations: whoever does none starts none.
     let history = run(three(&paths, users(7, 3)), 1);
@@ -103,7 +103,7 @@ fn iterations_start_so_often_and_each_user_has_so_many() {
             super::plan(&[(&["/"], vec![ask(0)])], Flags { duration: Some("60s".to_owned()), ..users(5, 1_000) });
         plan.scenarios[0].load =
             plan::Load::Closed { users: 5, shape: UserShape::AtOnce, requests: None, duration: None };
-        plan.scenarios[0].iterations_each = Some(20);
+        plan.scenarios[0].iterations_per_user = Some(20);
         let history = run(plan, threads);
         assert_eq!((answered(&history, 0), history.was_stopped), (100, false), "{threads}");
     }
@@ -126,7 +126,7 @@ fn a_scenario_begins_later() {
             "{:?}",
             history.wall
         );
-        let begun = later.told.rows.iter().find(|row| row.started > 0).map(|row| row.from);
+        let begun = later.reported.rows.iter().find(|row| row.started > 0).map(|row| row.from);
         assert!(begun.is_some_and(|from| from >= Nanos(SECOND)), "{begun:?}");
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use metrics::{Class, Measure, SeriesId};
 use pacing::Nanos;
-use pacing::change::What;
+use pacing::change::ChangeKind;
 use plan::{ConnectionCount, Flags, Load, OnFailure, Plan, Program};
 
 use super::{answered, ask, fixed, or, plan, played, rate};
@@ -46,8 +46,8 @@ fn each_user_starts_and_stops_once_and_the_rate_stays() {
     for threads in [1, 2, 7] {
         for flags in [rate("100", "3s"), Flags { requests: Some("300".to_owned()), ..rate("100", "60s") }] {
             let history = run(three(&["/delay/5", "/delay/50", "/delay/5"], flags), threads);
-            let [started, asked, stopped] = steps(&history);
-            assert_eq!((asked, started), (300, stopped), "{threads}");
+            let [started, requested, stopped] = steps(&history);
+            assert_eq!((requested, started), (300, stopped), "{threads}");
             // About six are busy at a time on one shard.
             assert!((threads.min(5) as u64..=40).contains(&started), "{threads}: {started}");
             let counts = &history.total.counts;
@@ -63,8 +63,8 @@ fn each_user_starts_and_stops_once_and_the_rate_stays() {
 fn getting_ready_is_part_of_the_response_time() {
     for threads in [1, 2] {
         let history = run(three(&["/delay/500", "/delay/10", "/"], rate("10", "4s")), threads);
-        let [started, asked, stopped] = steps(&history);
-        assert_eq!((asked, started), (40, stopped), "{threads}");
+        let [started, requested, stopped] = steps(&history);
+        assert_eq!((requested, started), (40, stopped), "{threads}");
         // One for each start that came while nobody was ready.
         assert!((4..=12).contains(&started), "{threads}: {started}");
         assert!((505..540).contains(&slowest(&history, 1)), "{threads}: {} ms", slowest(&history, 1));
@@ -96,8 +96,8 @@ fn the_end_of_a_load_lets_all_stop() {
         plan.scenarios[0].program.start = Vec::new();
         connections(&mut plan, ConnectionCount::Exactly(7));
         let history = run(plan, threads);
-        let [started, asked, stopped] = steps(&history);
-        assert!(started == 0 && asked == 10 && (1..=7).contains(&stopped), "{threads}: {stopped}");
+        let [started, requested, stopped] = steps(&history);
+        assert!(started == 0 && requested == 10 && (1..=7).contains(&stopped), "{threads}: {stopped}");
     }
 }
 
@@ -109,9 +109,9 @@ fn starts_that_wait_at_the_end_are_served() {
         let mut plan = three(&["/delay/900", "/", "/"], flags);
         plan.scenarios[0].program.start = vec![or(0, OnFailure::Next), or(0, OnFailure::Next)];
         let history = run(plan, threads);
-        let [started, asked, stopped] = steps(&history);
+        let [started, requested, stopped] = steps(&history);
         let counts = &history.total.counts;
-        assert_eq!((asked, counts.unfinished(), counts.dropped()), (10, 0, 0), "{threads}");
+        assert_eq!((requested, counts.unfinished(), counts.dropped()), (10, 0, 0), "{threads}");
         // Who was in the first half when nobody waited any more went no further.
         assert!((11..=20).contains(&started) && stopped <= 10, "{threads}: {started} {stopped}");
         assert!((1_800..1_900).contains(&slowest(&history, 1)), "{threads}: {} ms", slowest(&history, 1));
@@ -127,10 +127,10 @@ fn a_start_that_fails_is_tried_again_and_what_is_due_waits() {
         let mut plan = three(&["/status/500", "/", "/"], flags);
         connections(&mut plan, ConnectionCount::UpTo(2));
         let history = run(plan, threads);
-        let [started, asked, stopped] = steps(&history);
+        let [started, requested, stopped] = steps(&history);
         let counts = &history.total.counts;
         // At 0, 1, 3 and 7 s, each of two; the second begins a little later.
-        assert_eq!((started, asked, stopped), (8, 0, 2), "{threads}");
+        assert_eq!((started, requested, stopped), (8, 0, 2), "{threads}");
         assert!(counts.dropped() >= 38 && counts.dropped() + counts.unfinished() == 40, "{threads}: {counts:?}");
         assert!(history.wall < Nanos(11 * SECOND), "{threads}: {:?}", history.wall);
     }
@@ -142,11 +142,11 @@ fn a_pause_holds_users_that_get_ready() {
         let mut plan = three(&["/delay/50", "/delay/20", "/"], rate("50", "2s"));
         plan.scenarios[0].program.start = vec![or(0, OnFailure::Next), fixed(100), or(0, OnFailure::Next)];
         let second = Nanos(SECOND);
-        let changes = vec![(Nanos(0), 0, What::Pause), (second, 0, What::Resume)];
+        let changes = vec![(Nanos(0), 0, ChangeKind::Pause), (second, 0, ChangeKind::Resume)];
         let history = played(Setting { plan, threads, changes, ..Setting::calm(11) });
-        let [started, asked, stopped] = steps(&history);
+        let [started, requested, stopped] = steps(&history);
         let counts = &history.total.counts;
-        assert_eq!((asked, counts.dropped(), counts.unfinished()), (100, 0, 0), "{threads}");
+        assert_eq!((requested, counts.dropped(), counts.unfinished()), (100, 0, 0), "{threads}");
         assert_eq!(started, 2 * stopped, "{threads}");
         assert!(history.wall >= Nanos(2 * SECOND + SECOND / 2), "{threads}: {:?}", history.wall);
     }

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use metrics::{Class, Failure, SeriesId};
-use plan::{Flags, Making, Node, OnFailure, Plan, Take, TakeFrom, Taking, Value, Which};
+use plan::{DynamicParts, Extract, ExtractFrom, Extraction, Flags, Node, OnFailure, Plan, Value, Which};
 
 use super::loops::{Five, IS_204, looking};
 use super::{answered, ask, played, rate, users};
-use crate::Supplies;
+use crate::DataSources;
 use crate::swarm::history::{History, Setting};
 
 /// Steps to these paths, and one behind them that is asked for when the status that was taken last is 204.
@@ -20,16 +20,16 @@ fn taking(paths: &[&str], fork: Node, flags: Flags) -> Plan {
     let of_path = |path: &&str| {
         let mut step = plain.clone();
         step.request.path = (*path).to_owned();
-        step.making = Some(Arc::new(Making { takes: vec![status()], ..Making::default() }));
+        step.making = Some(Arc::new(DynamicParts { takes: vec![status()], ..DynamicParts::default() }));
         step
     };
     scenario.steps = paths.iter().map(of_path).chain([plain.clone()]).collect();
     plan
 }
 
-fn status() -> Taking {
-    let take = Take::new(&TakeFrom::Status, Which::First).expect("a take");
-    Taking { variable: 0, name: "status".to_owned(), take, default: None }
+fn status() -> Extraction {
+    let take = Extract::new(&ExtractFrom::Status, Which::First).expect("a take");
+    Extraction { variable: 0, name: "status".to_owned(), take, default: None }
 }
 
 fn fork(most: u16, steps: &[usize]) -> Node {
@@ -37,7 +37,7 @@ fn fork(most: u16, steps: &[usize]) -> Node {
 }
 
 fn run(plan: Plan, threads: usize) -> History {
-    let supplies = Supplies { interpreters: Some(Arc::new(Five)), ..Supplies::default() };
+    let supplies = DataSources { interpreters: Some(Arc::new(Five)), ..DataSources::default() };
     played(Setting { plan, threads, supplies, ..Setting::calm(11) })
 }
 
@@ -65,9 +65,9 @@ fn the_last_of_the_file_counts_and_not_the_last_to_end() {
         ] {
             let flags = Flags { http2, ..users(3, 30) };
             let history = run(taking(&paths, fork(most, steps), flags), 2);
-            let told = format!("{most} of {steps:?}, HTTP/2: {http2}");
-            assert_eq!((history.total.counts.iterations(), history.total.counts.failed()), (30, 0), "{told}");
-            assert_eq!(answered(&history, 3), if is_204 { 30 } else { 0 }, "{told}");
+            let reported = format!("{most} of {steps:?}, HTTP/2: {http2}");
+            assert_eq!((history.total.counts.iterations(), history.total.counts.failed()), (30, 0), "{reported}");
+            assert_eq!(answered(&history, 3), if is_204 { 30 } else { 0 }, "{reported}");
         }
     }
 }
@@ -91,9 +91,10 @@ fn one_failure_fails_the_block_and_nothing_is_abandoned() {
 #[test]
 fn a_take_that_finds_nothing_fails_the_block() {
     let mut plan = taking(&["/delay/50", "/status/204"], fork(2, &[1, 0]), users(3, 30));
-    let header = TakeFrom::Header("No-Such".to_owned());
-    let missing = Taking { take: Take::new(&header, Which::First).expect("a take"), ..status() };
-    plan.scenarios[0].steps[0].making = Some(Arc::new(Making { takes: vec![missing], ..Making::default() }));
+    let header = ExtractFrom::Header("No-Such".to_owned());
+    let missing = Extraction { take: Extract::new(&header, Which::First).expect("a take"), ..status() };
+    plan.scenarios[0].steps[0].making =
+        Some(Arc::new(DynamicParts { takes: vec![missing], ..DynamicParts::default() }));
     let history = run(plan, 1);
     assert_eq!(history.total.failures_of(SeriesId::step(0)).collect::<Vec<_>>(), [(Failure::NotTaken, 30)]);
     assert_eq!(history.total.count_of(SeriesId::step(1), Class::Succeeded), 30);

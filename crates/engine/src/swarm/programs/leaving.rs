@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use metrics::{Class, Counter, SeriesId};
-use pacing::change::What;
+use pacing::change::ChangeKind;
 use pacing::{LevelStage, Nanos};
 use plan::{BudgetPart, Flags, Load, Node, OnFailure, Plan, Program, UserShape, UserStage};
 
@@ -25,7 +25,7 @@ fn run(plan: Plan, threads: usize) -> History {
     played(Setting { plan, threads, ..Setting::calm(11) })
 }
 
-fn changed(plan: Plan, threads: usize, changes: Vec<(Nanos, usize, What)>) -> History {
+fn changed(plan: Plan, threads: usize, changes: Vec<(Nanos, usize, ChangeKind)>) -> History {
     played(Setting { plan, threads, changes, ..Setting::calm(11) })
 }
 
@@ -125,7 +125,7 @@ fn who_thinks_leaves_when_the_way_down_says_so() {
             plan.scenarios[0].program.nodes = vec![ask(1), fixed(think)];
             stages(&mut plan, 10, 0, 10);
             let history = run(plan, threads);
-            let rows = &history.told.rows;
+            let rows = &history.reported.rows;
             // At the end of each row as many are left as the line from ten to none has there.
             for row in rows.iter().filter(|row| !row.is_corrected && row.to.0 % SECOND == 0 && row.to.0 <= 10 * SECOND)
             {
@@ -167,9 +167,9 @@ fn who_stands_still_stops_too() {
         let mut plan = three(&["/", "/delay/20", "/"], lasting(6, "3s"), true, true);
         plan.scenarios[0].program.nodes = vec![ask(1), fixed(100), ask(1)];
         let changes = vec![
-            (Nanos(SECOND / 2), 0, What::Pause),
-            (second, 0, What::Users(vec![LevelStage { from: 2, to: 2, span: Nanos::ZERO }])),
-            (Nanos(2 * SECOND), 0, What::Resume),
+            (Nanos(SECOND / 2), 0, ChangeKind::Pause),
+            (second, 0, ChangeKind::Users(vec![LevelStage { from: 2, to: 2, span: Nanos::ZERO }])),
+            (Nanos(2 * SECOND), 0, ChangeKind::Resume),
         ];
         let history = changed(plan, threads, changes);
         assert_eq!([answered(&history, 0), answered(&history, 2)], [6, 6], "{threads}");
@@ -177,7 +177,7 @@ fn who_stands_still_stops_too() {
         for flags in [lasting(6, "60s"), Flags { connections: Some("6".to_owned()), ..rate("200", "60s") }] {
             let mut plan = three(&["/", "/delay/20", "/"], flags, true, true);
             plan.scenarios[0].program.nodes = vec![ask(1), fixed(100), ask(1)];
-            let changes = vec![(Nanos(SECOND / 2), 0, What::Pause)];
+            let changes = vec![(Nanos(SECOND / 2), 0, ChangeKind::Pause)];
             let stop_at = Some((Nanos(2 * SECOND), false));
             let history = played(Setting { plan, threads, changes, stop_at, ..Setting::calm(11) });
             let [started, _, stopped] = steps(&history);

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use metrics::{Class, Failure, SeriesId};
 use plan::{
-    Evaluate, Expression, Flags, Ground, Interpreters, Making, Meaning, Moment, Names, Node, OnFailure, Pattern, Plan,
-    Rendering, Take, TakeFrom, Taking, Value, Which,
+    DynamicParts, Evaluate, Expression, Extract, ExtractFrom, Extraction, Flags, Ground, Interpreters, Meaning, Moment,
+    Names, Node, OnFailure, Pattern, Plan, Rendering, Value, Which,
 };
 
 use super::{answered, ask, or, plan, played, rate, users};
-use crate::Supplies;
+use crate::DataSources;
 use crate::swarm::history::{History, Setting};
 
 /// By their numbers: the last status was 204, it was another, nobody knows, always, never.
@@ -76,11 +76,11 @@ pub(super) fn looking(nodes: Vec<Node>, flags: Flags) -> Plan {
     let mut plan = plan(&[(&["/", "/"], nodes)], flags);
     let scenario = &mut plan.scenarios[0];
     let path = Pattern::parse("/status/${random(200,204)}", Ground::Url).expect("a pattern");
-    let take = Take::new(&TakeFrom::Status, Which::First).expect("a take");
-    scenario.steps[0].making = Some(Arc::new(Making {
+    let take = Extract::new(&ExtractFrom::Status, Which::First).expect("a take");
+    scenario.steps[0].making = Some(Arc::new(DynamicParts {
         path: Some(Rendering::new(&path, &mut Nothing).expect("known names")),
-        takes: vec![Taking { variable: 0, name: "status".to_owned(), take, default: None }],
-        ..Making::default()
+        takes: vec![Extraction { variable: 0, name: "status".to_owned(), take, default: None }],
+        ..DynamicParts::default()
     }));
     scenario.memory.variables = vec![Value::Null];
     let names = vec![("status".to_owned(), Meaning::Variable(0))];
@@ -90,7 +90,7 @@ pub(super) fn looking(nodes: Vec<Node>, flags: Flags) -> Plan {
 }
 
 fn run(nodes: Vec<Node>, flags: Flags, threads: usize) -> History {
-    let supplies = Supplies { interpreters: Some(Arc::new(Five)), ..Supplies::default() };
+    let supplies = DataSources { interpreters: Some(Arc::new(Five)), ..DataSources::default() };
     played(Setting { plan: looking(nodes, flags), threads, supplies, ..Setting::calm(11) })
 }
 

@@ -11,15 +11,15 @@ use wire::hpack::FieldList;
 use super::CallState;
 use crate::faults;
 use crate::slab::Key;
-use crate::world::World;
-use crate::world::kept::KeptBody;
+use crate::world::ScenarioRuntime;
+use crate::world::captured_response::KeptBody;
 use crate::world::step::PreparedStep;
 
 impl CallState {
     /// What the plan says of a call that is over, and its status.
     fn outcome(&self, http_status: u16, kept: Option<&mut KeptBody>, step: &PreparedStep) -> (Outcome, Status) {
-        let answers_stream = step.call.as_ref().is_some_and(|call| call.answers_stream);
-        match self.answer.ending(http_status, answers_stream) {
+        let responses_stream = step.call.as_ref().is_some_and(|call| call.responses_stream);
+        match self.response.ending(http_status, responses_stream) {
             Err(Wrong::Http) => judge_failure(Failure::of_http(http_status), step),
             Err(Wrong::Fault(fault)) => judge_failure(faults::grpc(fault), step),
             Ok(status) if !step.checks.contains_status(status.index() as u16) => {
@@ -27,7 +27,7 @@ impl CallState {
             }
             Ok(status) if step.checks.look_further => match &step.call {
                 Some(call) => (step.checks.of_call(kept, call), status),
-                None => (step.checks.of_answer(kept), status),
+                None => (step.checks.of_response(kept), status),
             },
             Ok(status) => (Outcome::Succeeded, status),
         }
@@ -42,7 +42,7 @@ fn judge_failure(failure: Failure, step: &PreparedStep) -> (Outcome, Status) {
     (if is_expected { Outcome::Succeeded } else { Outcome::Failed(failure) }, status)
 }
 
-impl World {
+impl ScenarioRuntime {
     /// The fields at the end of an answer to a call.
     pub(in crate::world) fn call_trailers(&mut self, key: Key, fields: &FieldList) {
         self.call_status(key, fields);
@@ -55,10 +55,10 @@ impl World {
 
     pub(super) fn call_status(&mut self, key: Key, fields: &FieldList) {
         let Some(call) = self.ledger.attempts.find(key).and_then(|attempt| attempt.call.as_mut()) else { return };
-        let Some(status) = call.answer.status(fields) else { return };
+        let Some(status) = call.response.status(fields) else { return };
         if status != Status::OK
             && let Some(message) = fields.find(b"grpc-message")
-            && !self.seen.has_heard(status.index())
+            && !self.seen.has_server_text(status.index())
         {
             let message = self.work.secrets.hide(&grpc::percent_decode(message));
             self.seen.hear(status.index(), &message);
@@ -76,7 +76,7 @@ impl World {
         if exchange.is_measured {
             // A failure is counted where all of them are.
             self.seen.counts.grpc_statuses[status] += u64::from(is_expected);
-            call.give_up_messages(step, attempt.sent, now, &mut self.seen.message_given_up);
+            call.give_up_messages(step, attempt.sent, now, &mut self.seen.message_incomplete);
         }
         Some(if is_expected { Outcome::Succeeded } else { Outcome::Failed(Failure::Timeout) })
     }
@@ -93,7 +93,7 @@ impl World {
         let is_timeout = outcome == Outcome::Failed(Failure::GrpcStatus(Status::DEADLINE_EXCEEDED.index() as u8));
         if is_late && is_timeout {
             if exchange.is_measured {
-                call.give_up_messages(step, attempt.sent, now, &mut self.seen.message_given_up);
+                call.give_up_messages(step, attempt.sent, now, &mut self.seen.message_incomplete);
             }
             return Some(Outcome::Failed(Failure::Timeout));
         }

@@ -13,8 +13,8 @@ use pacing::Nanos;
 
 use crate::slab::Key;
 #[cfg(test)]
-use crate::swarm::plant::{Bug, strikes};
-use crate::world::World;
+use crate::swarm::mutants::{Bug, strikes};
+use crate::world::ScenarioRuntime;
 
 /// The peer's kernel refuses what it does not take within the time to it and back. One that takes it acknowledges that in 200 ms at most.
 const REFUSAL_WAIT: Nanos = Nanos::from_millis(250);
@@ -33,7 +33,7 @@ pub(in crate::world) enum Again {
     Never,
 }
 
-impl World {
+impl ScenarioRuntime {
     /// The peer has ended the connection of a request before the first byte of its answer. Whether the request goes out once more.
     pub(in crate::world) fn whether_again<S: Sockets>(&mut self, key: Key, sockets: &mut S) -> Again {
         let Some(attempt) = self.ledger.attempts.find(key) else { return Again::Never };
@@ -171,8 +171,8 @@ impl World {
         };
         let Some(exchange) = self.ledger.exchanges.find(attempt.exchange) else { return };
         let request_bytes = attempt.bytes_of(&self.ledger.steps[exchange.step as usize]);
-        self.seen.counts[Counter::BytesHanded] += request_bytes as u64;
-        self.seen.counts[Counter::BytesUntaken] += untaken.min(request_bytes) as u64;
+        self.seen.counts[Counter::BytesQueued] += request_bytes as u64;
+        self.seen.counts[Counter::BytesUnsent] += untaken.min(request_bytes) as u64;
     }
 
     /// The same of a socket that is closed next: nothing more of the request leaves.

@@ -7,16 +7,16 @@ use pacing::Nanos;
 use super::{Attempt, Exchange};
 use crate::slab::Key;
 #[cfg(test)]
-use crate::swarm::plant::{Bug, strikes};
+use crate::swarm::mutants::{Bug, strikes};
 use crate::user::View;
 use crate::world::connections::{CLOSING_MAX, CLOSING_WAIT};
-use crate::world::hops::Next as Hops;
 use crate::world::phase::Phase;
-use crate::world::{Deadline, World};
+use crate::world::redirects::Next as Hops;
+use crate::world::{Deadline, ScenarioRuntime};
 
-impl World {
+impl ScenarioRuntime {
     /// The answer is complete. `is_clean`: nothing came after it.
-    pub(in crate::world) fn end_answer<S: Sockets>(&mut self, key: Key, is_clean: bool, now: Nanos, sockets: &mut S) {
+    pub(in crate::world) fn end_response<S: Sockets>(&mut self, key: Key, is_clean: bool, now: Nanos, sockets: &mut S) {
         // A peer may answer before it has read the whole request; the rest would stand before the next one.
         let Some(attempt) = self.ledger.attempts.find(key) else { return };
         let mut untaken = sockets.unsent(attempt.socket);
@@ -30,15 +30,16 @@ impl World {
         let (user, socket, is_measured) = (exchange.user, attempt.socket, exchange.is_measured);
         if !attempt.is_layered {
             let bytes = attempt.bytes_of(step);
-            self.seen.counts[Counter::BytesHanded] += bytes as u64;
-            self.seen.counts[Counter::BytesUntaken] += untaken.min(bytes) as u64;
+            self.seen.counts[Counter::BytesQueued] += bytes as u64;
+            self.seen.counts[Counter::BytesUnsent] += untaken.min(bytes) as u64;
         }
         // A server that has not asked for the body would take what comes next for it.
         let is_sent = is_sent && !attempt.holds_body;
         let (outcome, is_layered) = (attempt.outcome(head.status, step), attempt.is_layered);
-        let is_told = is_layered && self.pool.connections.find(socket).is_some_and(|connection| connection.is_told());
-        let is_kept = is_clean && is_sent && head.keep_alive && step.keep_alive && !is_told;
-        self.seen.counts[Counter::Answers] += u64::from(is_measured);
+        let is_reported =
+            is_layered && self.pool.connections.find(socket).is_some_and(|connection| connection.is_reported());
+        let is_kept = is_clean && is_sent && head.keep_alive && step.keep_alive && !is_reported;
+        self.seen.counts[Counter::Responses] += u64::from(is_measured);
         self.seen.counts.statuses[usize::from(head.status)] += u64::from(is_measured);
         self.seen.counts[Counter::Kept] += u64::from(is_kept && is_measured);
         if is_kept {
@@ -65,7 +66,7 @@ impl World {
         let attempt = self.ledger.attempts.find(key)?;
         let exchange = self.ledger.exchanges.find(attempt.exchange)?;
         let outcome = of_call.unwrap_or_else(|| attempt.outcome(status, &self.ledger.steps[exchange.step as usize]));
-        self.seen.counts[Counter::Answers] += u64::from(exchange.is_measured);
+        self.seen.counts[Counter::Responses] += u64::from(exchange.is_measured);
         self.seen.counts.statuses[usize::from(status)] += u64::from(exchange.is_measured);
         Some((attempt.socket, outcome))
     }
@@ -234,7 +235,7 @@ impl World {
     /// A success that lived while our loop stood still may owe its time to that.
     #[cold]
     pub(super) fn look_at_cover(&mut self, exchange: &Exchange, attempt: Option<&Attempt>, done: Nanos) {
-        self.seen.counts[Counter::CoveredResponses] += u64::from(self.stalls.cover(exchange.intended, done));
+        self.seen.counts[Counter::StallAffectedResponses] += u64::from(self.stalls.cover(exchange.intended, done));
         if let Some(sent) = attempt.filter(|attempt| attempt.was_sent()).map(|attempt| attempt.sent)
             && self.stalls.cover(sent, done)
         {

@@ -9,7 +9,7 @@ use pacing::Nanos;
 
 use super::{Attempt, lent};
 use crate::slab::Key;
-use crate::world::World;
+use crate::world::ScenarioRuntime;
 use crate::world::step::PreparedStep;
 
 /// A server that knows nothing of it waits for the body, as we for its word: as long as curl waits.
@@ -29,7 +29,7 @@ impl Attempt {
     }
 }
 
-impl World {
+impl ScenarioRuntime {
     /// The head of a request leaves. False where it has no body that could wait.
     #[cold]
     pub(super) fn send_head<S: Sockets>(&mut self, key: Key, socket: Socket, sockets: &mut S) -> bool {

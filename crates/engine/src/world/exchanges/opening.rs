@@ -7,9 +7,9 @@ use pacing::Nanos;
 use super::ONE_SEGMENT_BYTES;
 use crate::user::View;
 use crate::world::phase::Phase;
-use crate::world::{Deadline, World};
+use crate::world::{Deadline, ScenarioRuntime};
 
-impl World {
+impl ScenarioRuntime {
     pub(super) fn open_connection<S: Sockets>(&mut self, step: usize, sockets: &mut S) -> Result<Socket, SocketError> {
         self.seen.counts[Counter::ConnectionsTried] += 1;
         self.pool.links.gather.open();

@@ -3,12 +3,12 @@
 use driver::{Socket, Sockets};
 use metrics::{Counter, Failure, Outcome};
 use pacing::Nanos;
-use wire::line::{Line, Mask};
+use wire::connection::{Mask, ProtocolConnection};
 
 use super::SILENCE_MAX;
 use crate::slab::Key;
 use crate::user::View;
-use crate::world::World;
+use crate::world::ScenarioRuntime;
 use crate::world::connections::Connection;
 use crate::world::exchanges::{Again, Attempt, Given, TRIES_MAX};
 use crate::world::phase::Phase;
@@ -16,7 +16,7 @@ use crate::world::phase::Phase;
 /// Where users share connections many of them wait on one, and each connection that takes no more requests moves all of them.
 const SHARED_MOVES_MAX: u8 = u8::MAX;
 
-impl World {
+impl ScenarioRuntime {
     /// The peer takes no more requests here: those that it has not looked at go out again elsewhere (RFC 9113, 6.8).
     pub(super) fn go_away<S: Sockets>(&mut self, socket: Socket, last: u32, at: Nanos, sockets: &mut S) {
         self.unlink(socket);
@@ -49,14 +49,14 @@ impl World {
     /// Tries once more what the peer has not looked at.
     pub(in crate::world) fn retry<S: Sockets>(&mut self, key: Key, failure: Failure, now: Nanos, sockets: &mut S) {
         let Some(attempt) = self.ledger.attempts.find(key) else { return };
-        let (exchange, was_sent, was_heard) =
+        let (exchange, was_sent, was_received) =
             (attempt.exchange, attempt.was_sent(), attempt.first_byte != Nanos::NEVER);
         let moves_max = if self.pool.sharing.is_some() { SHARED_MOVES_MAX } else { TRIES_MAX };
         let Some(known) = self.ledger.exchanges.find(exchange) else { return };
         let origin = self.ledger.steps[known.step as usize].origin;
         let tries_max = if self.pool.origins[usize::from(origin)].is_unasked { 0 } else { TRIES_MAX };
         // Whoever has begun to answer has looked at it.
-        if was_heard || was_sent && known.tries >= tries_max || known.moves >= moves_max {
+        if was_received || was_sent && known.tries >= tries_max || known.moves >= moves_max {
             return self.end_attempt(key, Outcome::Failed(failure), now, sockets);
         }
         if was_sent {
@@ -120,7 +120,7 @@ impl World {
             Phase::Shared => {
                 let Some(layers) = connection.layers.as_deref_mut() else { return };
                 layers.waiting.retain(|waiting| *waiting != key);
-                let is_silent = sent != Nanos::NEVER && now.since(layers.heard_at) >= SILENCE_MAX;
+                let is_silent = sent != Nanos::NEVER && now.since(layers.received_at) >= SILENCE_MAX;
                 if let Some(line) = layers.line.as_mut().filter(|_| stream != 0) {
                     line.abandon(stream, &mut layers.out);
                     self.soil(socket);
@@ -157,10 +157,10 @@ impl World {
                     layers.waiting.retain(|waiting| *waiting != key);
                 }
             }
-            Phase::Answer { .. } if is_talk && sockets.unsent(socket) == 0 => {
+            Phase::Response { .. } if is_talk && sockets.unsent(socket) == 0 => {
                 self.say_goodbye(socket, now, sockets);
             }
-            Phase::Answer { .. } | Phase::Exchange { .. } | Phase::Close => self.close(socket, sockets),
+            Phase::Response { .. } | Phase::Exchange { .. } | Phase::Close => self.close(socket, sockets),
         }
     }
 
@@ -205,7 +205,7 @@ impl World {
                 self.pool.hope.fail(connection.origin);
                 self.end_attempt(attempt, Outcome::Failed(failure), at, sockets);
             }
-            Phase::Answer { attempt } => self.end_attempt(attempt, Outcome::Failed(failure), at, sockets),
+            Phase::Response { attempt } => self.end_attempt(attempt, Outcome::Failed(failure), at, sockets),
             Phase::Prepare { user, .. } => {
                 self.pool.hope.fail(connection.origin);
                 self.next(user, View::NoConnection, at, at, sockets);
@@ -276,13 +276,13 @@ impl World {
         if connection.layers.is_none() || untaken == 0 {
             return;
         }
-        self.seen.counts[Counter::BytesUntaken] += untaken as u64;
+        self.seen.counts[Counter::BytesUnsent] += untaken as u64;
         let is_late = connection.layers.as_ref().is_some_and(|layers| {
             // Our close stands behind the message.
             layers.has_late_message && untaken as u64 > layers.close_bytes
         });
         self.seen.counts[Counter::MessagesUntaken] += u64::from(is_late);
-        if let Phase::Answer { attempt } = connection.phase
+        if let Phase::Response { attempt } = connection.phase
             && self.pool.origins[usize::from(connection.origin)].is_talk()
         {
             // The message that waits for its answer never left as a whole.

@@ -28,7 +28,7 @@ pub(crate) struct Gather {
     /// The shortest times of this window, in order: the last is the first that counts. And that of the last window.
     fastest: [Nanos; FAST_MAX + 1],
     least_before: Nanos,
-    answers: u32,
+    responses: u32,
     span: Nanos,
     /// Something is timed of which this knows nothing.
     is_over: bool,
@@ -37,7 +37,7 @@ pub(crate) struct Gather {
 impl Default for Gather {
     fn default() -> Self {
         let fastest = [Nanos::NEVER; FAST_MAX + 1];
-        Self { fastest, least_before: Nanos::ZERO, answers: 0, span: Nanos::ZERO, is_over: false }
+        Self { fastest, least_before: Nanos::ZERO, responses: 0, span: Nanos::ZERO, is_over: false }
     }
 }
 
@@ -51,17 +51,17 @@ impl Gather {
     /// An answer began so long after its request.
     #[inline]
     pub(crate) fn hear(&mut self, time: Nanos) {
-        self.answers += 1;
+        self.responses += 1;
         if time < self.fastest[FAST_MAX] {
             let place = self.fastest.partition_point(|known| *known <= time);
             self.fastest[place..].rotate_right(1);
             self.fastest[place] = time;
             self.span = self.span.min(self.allowed(self.fastest[FAST_MAX]));
         }
-        if self.answers == WINDOW {
+        if self.responses == WINDOW {
             let least = self.fastest[FAST_MAX];
             self.span = self.allowed(least.min(self.least_before));
-            (self.fastest, self.least_before, self.answers) = ([Nanos::NEVER; FAST_MAX + 1], least, 0);
+            (self.fastest, self.least_before, self.responses) = ([Nanos::NEVER; FAST_MAX + 1], least, 0);
         }
     }
 
@@ -88,36 +88,36 @@ mod tests {
     const WHOLE: u64 = WINDOW as u64;
 
     /// One that has heard so many answers, each after so long.
-    fn heard(gather: &mut Gather, count: u64, time: Nanos) -> Nanos {
+    fn received(gather: &mut Gather, count: u64, time: Nanos) -> Nanos {
         (0..count).for_each(|_| gather.hear(time));
         gather.span()
     }
 
     #[test]
-    fn it_is_a_small_part_of_what_answers_take() {
+    fn it_is_a_small_part_of_what_responses_take() {
         for (time, span) in
             [(0, 0), (1, 1), (100, 100), (1_000, 1_000), (19_999, 19_999), (50_000, 20_000), (9_000_000, 20_000)]
         {
             let mut gather = Gather::default();
-            assert_eq!(heard(&mut gather, 2 * WHOLE, Nanos(time * 1_000)), Nanos(span), "{time} us");
+            assert_eq!(received(&mut gather, 2 * WHOLE, Nanos(time * 1_000)), Nanos(span), "{time} us");
         }
     }
 
     #[test]
     fn nothing_is_known_before_two_windows_are_full() {
         let mut gather = Gather::default();
-        assert_eq!(heard(&mut gather, 2 * WHOLE - 1, Nanos::from_millis(50)), Nanos::ZERO);
-        assert_eq!(heard(&mut gather, 1, Nanos::from_millis(50)), GATHER_MAX);
+        assert_eq!(received(&mut gather, 2 * WHOLE - 1, Nanos::from_millis(50)), Nanos::ZERO);
+        assert_eq!(received(&mut gather, 1, Nanos::from_millis(50)), GATHER_MAX);
     }
 
     #[test]
-    fn a_few_fast_answers_change_nothing_and_one_more_at_once_and_for_two_windows() {
+    fn a_few_fast_responses_change_nothing_and_one_more_at_once_and_for_two_windows() {
         let mut gather = Gather::default();
-        heard(&mut gather, 2 * WHOLE + WHOLE / 2, Nanos::from_millis(50));
-        assert_eq!(heard(&mut gather, FAST_MAX as u64, Nanos(100_000)), GATHER_MAX);
-        assert_eq!(heard(&mut gather, 1, Nanos(300_000)), Nanos(300));
-        assert_eq!(heard(&mut gather, 2 * WHOLE, Nanos::from_millis(50)), Nanos(300));
-        assert_eq!(heard(&mut gather, WHOLE, Nanos::from_millis(50)), GATHER_MAX);
+        received(&mut gather, 2 * WHOLE + WHOLE / 2, Nanos::from_millis(50));
+        assert_eq!(received(&mut gather, FAST_MAX as u64, Nanos(100_000)), GATHER_MAX);
+        assert_eq!(received(&mut gather, 1, Nanos(300_000)), Nanos(300));
+        assert_eq!(received(&mut gather, 2 * WHOLE, Nanos::from_millis(50)), Nanos(300));
+        assert_eq!(received(&mut gather, WHOLE, Nanos::from_millis(50)), GATHER_MAX);
     }
 
     #[test]
@@ -135,21 +135,21 @@ mod tests {
     #[test]
     fn a_new_connection_ends_it_for_a_while() {
         let mut gather = Gather::default();
-        heard(&mut gather, 3 * WHOLE - 1, Nanos::from_millis(50));
+        received(&mut gather, 3 * WHOLE - 1, Nanos::from_millis(50));
         gather.open();
         assert_eq!(
-            heard(&mut gather, 1 + WHOLE, Nanos::from_millis(50)),
+            received(&mut gather, 1 + WHOLE, Nanos::from_millis(50)),
             Nanos::ZERO,
             "all of a window comes after it"
         );
-        assert_eq!(heard(&mut gather, WHOLE, Nanos::from_millis(50)), GATHER_MAX);
+        assert_eq!(received(&mut gather, WHOLE, Nanos::from_millis(50)), GATHER_MAX);
     }
 
     #[test]
     fn what_is_over_stays_over() {
         let mut gather = Gather::default();
-        heard(&mut gather, 2 * WHOLE, Nanos::from_millis(50));
+        received(&mut gather, 2 * WHOLE, Nanos::from_millis(50));
         gather.end();
-        assert_eq!(heard(&mut gather, 9 * WHOLE, Nanos::from_millis(50)), Nanos::ZERO);
+        assert_eq!(received(&mut gather, 9 * WHOLE, Nanos::from_millis(50)), Nanos::ZERO);
     }
 }

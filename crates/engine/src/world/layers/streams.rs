@@ -6,18 +6,20 @@ use std::sync::Arc;
 use driver::{Socket, Sockets};
 use metrics::{Counter, Failure, Outcome, PartKind};
 use pacing::Nanos;
+use wire::connection::{
+    ConnectionEvent, ExchangeStart, Fault, Head, Mask, Payload, Progress, ProtocolConnection, ResponseKind,
+};
 use wire::http2;
-use wire::line::{Ask, Awaited, Fault, Head, Line, Mask, Progress, Said, What};
 
 use super::{CANCEL, REFUSED_STREAM};
 use crate::faults;
 use crate::slab::Key;
-use crate::world::World;
-use crate::world::calls::{CallState, Held};
+use crate::world::ScenarioRuntime;
+use crate::world::calls::{CallState, HeldMessages};
 use crate::world::exchanges::Attempt;
 use crate::world::step::PreparedCall;
 
-impl World {
+impl ScenarioRuntime {
     /// Something is to be sent when this event has been handled.
     pub(super) fn soil(&mut self, socket: Socket) {
         if let Some(layers) = self.layers(socket)
@@ -63,7 +65,7 @@ impl World {
             let Some(request) = &step.http2 else { continue };
             let call = step.call.as_ref();
             attempt.call = call.map(|call| CallState::new(call.is_stream));
-            let ask = Ask { what: What::Fields(request), answer: Awaited::Answer(step.kind) };
+            let ask = ExchangeStart { what: Payload::Fields(request), response: ResponseKind::Response(step.kind) };
             attempt.stream = line.begin(key.to_bits(), ask, Mask::default(), &mut layers.out);
             if call.is_some_and(PreparedCall::is_empty) {
                 line.send(attempt.stream, Arc::new([]), true, &mut layers.out);
@@ -167,7 +169,7 @@ impl World {
         line.is_some_and(|line| line.holds_back() && line.progress(stream) == Progress::HeldBack)
     }
 
-    pub(in crate::world) fn hold_messages(&mut self, socket: Socket, held: Held) {
+    pub(in crate::world) fn hold_messages(&mut self, socket: Socket, held: HeldMessages) {
         if let Some(layers) = self.layers(socket) {
             layers.held.push(held);
         }
@@ -182,7 +184,7 @@ impl World {
         sockets: &mut S,
     ) {
         if let Some(layers) = self.layers(socket) {
-            layers.heard_at = at;
+            layers.received_at = at;
         }
         let mut scratch = self.pool.scratch.take().unwrap_or_default();
         let mut from = 0;
@@ -191,7 +193,7 @@ impl World {
             && let Some(line) = &mut layers.line
         {
             match line.handle(&mut bytes[from..], &mut scratch, Mask::default(), &mut layers.out) {
-                Ok((taken, Said::Broken { tag, fault })) => {
+                Ok((taken, ConnectionEvent::Broken { tag, fault })) => {
                     from += taken;
                     // What was wrong with a head stands in it.
                     if let Some(attempt) =
@@ -204,7 +206,7 @@ impl World {
                 }
                 Ok((taken, said)) => {
                     from += taken;
-                    let needs_more = matches!(said, Said::NeedMore);
+                    let needs_more = matches!(said, ConnectionEvent::NeedMore);
                     self.hear_shared(socket, &said, at, sockets);
                     if needs_more && from == bytes.len() {
                         break;
@@ -246,16 +248,16 @@ impl World {
     }
 
     #[inline]
-    fn hear_shared<S: Sockets>(&mut self, socket: Socket, said: &Said<'_>, at: Nanos, sockets: &mut S) {
+    fn hear_shared<S: Sockets>(&mut self, socket: Socket, said: &ConnectionEvent<'_>, at: Nanos, sockets: &mut S) {
         match *said {
-            Said::Room => self.resume(socket),
-            Said::Interim { tag, fields, .. } => {
+            ConnectionEvent::Room => self.resume(socket),
+            ConnectionEvent::Interim { tag, fields, .. } => {
                 self.hear_first(Key::from_bits(tag), at);
                 if let (Some(attempt), Some(fields)) = (self.ledger.attempts.find(Key::from_bits(tag)), fields) {
                     attempt.record_fields(PartKind::Head, fields);
                 }
             }
-            Said::Head { tag, head: Head::Fields { status, fields }, is_last } => {
+            ConnectionEvent::Head { tag, head: Head::Fields { status, fields }, is_last } => {
                 let key = Key::from_bits(tag);
                 self.hear_first(key, at);
                 let has_room = self.has_room_for_head(key, fields);
@@ -272,7 +274,7 @@ impl World {
                     self.end_stream(key, at, sockets);
                 }
             }
-            Said::Body { tag, bytes, is_last } => {
+            ConnectionEvent::Body { tag, bytes, is_last } => {
                 let key = Key::from_bits(tag);
                 self.hear_first(key, at);
                 if !self.take_messages(key, bytes, at) {
@@ -282,7 +284,7 @@ impl World {
                     self.end_stream(key, at, sockets);
                 }
             }
-            Said::Trailers { tag, fields } => {
+            ConnectionEvent::Trailers { tag, fields } => {
                 let key = Key::from_bits(tag);
                 if let Some(attempt) = self.ledger.attempts.find(key) {
                     attempt.record_fields(PartKind::Trailers, fields);
@@ -290,11 +292,11 @@ impl World {
                 self.call_trailers(key, fields);
                 self.end_stream(key, at, sockets);
             }
-            Said::Reset { tag, code: REFUSED_STREAM } => {
+            ConnectionEvent::Reset { tag, code: REFUSED_STREAM } => {
                 let failure = Failure::StreamReset(REFUSED_STREAM as u8);
                 self.retry(Key::from_bits(tag), failure, at, sockets);
             }
-            Said::Reset { tag, code } => {
+            ConnectionEvent::Reset { tag, code } => {
                 let key = Key::from_bits(tag);
                 // A server that was told the deadline may give the call up just then.
                 let is_due = |attempt: &mut Attempt| at >= attempt.deadline;
@@ -304,7 +306,7 @@ impl World {
                 let ended = expired.or_else(|| self.judge_reset(key, reset));
                 self.end_attempt(key, ended.unwrap_or(Outcome::Failed(reset)), at, sockets);
             }
-            Said::GoAway { last } => self.go_away(socket, last, at, sockets),
+            ConnectionEvent::GoAway { last } => self.go_away(socket, last, at, sockets),
             // The rest is said on lines that carry one exchange at a time.
             _ => {}
         }

@@ -5,9 +5,9 @@
 use driver::Sockets;
 
 use crate::program::OpenTalk;
-use crate::world::World;
+use crate::world::ScenarioRuntime;
 
-impl World {
+impl ScenarioRuntime {
     /// A conversation begins: a connection that has served others before it is left. One that was only opened is as good as new.
     pub(super) fn enter_talk<S: Sockets>(&mut self, user: u32, target: u16, sockets: &mut S) {
         self.leave_used(user, target, sockets);

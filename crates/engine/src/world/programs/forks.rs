@@ -6,12 +6,12 @@ use std::sync::Arc;
 use driver::Sockets;
 use pacing::{Nanos, Random};
 
-use super::{Programs, Turn};
-use crate::program::{Drawer, Fork, Part, Place};
+use super::{Programs, UserTurn};
+use crate::program::{Fork, ForkPart, Position, RandomKey};
 use crate::user::View;
-use crate::world::World;
+use crate::world::ScenarioRuntime;
 
-impl World {
+impl ScenarioRuntime {
     /// One of several exchanges is over: another of them begins, or all have ended.
     pub(super) fn hear_of_fork<S: Sockets>(
         &mut self,
@@ -27,8 +27,8 @@ impl World {
         fork.has_failed |= view != View::Ended;
         if !is_over && let Some(step) = fork.steps.get(fork.next).copied() {
             (fork.next, fork.under_way) = (fork.next + 1, fork.under_way + 1);
-            let part = fork.next as Part;
-            self.begin_part(user, step, part, Turn { intended: at, taken_up: at, is_counted: false }, sockets);
+            let part = fork.next as ForkPart;
+            self.begin_part(user, step, part, UserTurn { intended: at, taken_up: at, is_counted: false }, sockets);
             return None;
         }
         if fork.under_way > 0 {
@@ -45,7 +45,7 @@ impl World {
         user: u32,
         steps: Arc<[u32]>,
         most: u16,
-        turn: Turn,
+        turn: UserTurn,
         sockets: &mut S,
     ) {
         let count = steps.len().min(usize::from(most));
@@ -62,7 +62,7 @@ impl World {
     }
 
     /// One of them begins.
-    fn begin_part<S: Sockets>(&mut self, user: u32, step: u32, part: Part, turn: Turn, sockets: &mut S) {
+    fn begin_part<S: Sockets>(&mut self, user: u32, step: u32, part: ForkPart, turn: UserTurn, sockets: &mut S) {
         if let Some(fork) = self.users.programs.place(user).and_then(|place| place.fork.as_mut()) {
             fork.began = part;
         }
@@ -72,7 +72,7 @@ impl World {
 
 impl Programs {
     /// Which of several exchanges at a time it is that begins.
-    pub(in crate::world) fn part(&mut self, user: u32) -> Part {
+    pub(in crate::world) fn part(&mut self, user: u32) -> ForkPart {
         self.fork(user).map_or(0, |fork| fork.began)
     }
 
@@ -83,14 +83,14 @@ impl Programs {
 
     /// What the request of a step draws from, or what is taken from its answer. Each of several at a time has its own draws, whichever
     /// begins or ends first.
-    pub(in crate::world) fn random_for(&mut self, user: u32, step: u32, use_of: Use, by: Drawer) -> Random {
-        let mut none = Place::default();
+    pub(in crate::world) fn random_for(&mut self, user: u32, step: u32, use_of: Use, by: RandomKey) -> Random {
+        let mut none = Position::default();
         let code = self.code.clone();
         let place = self.place(user).unwrap_or(&mut none);
         match use_of {
-            Use::Request(0) | Use::Answer(0) | Use::Condition => code.random_for(step, place, by),
+            Use::Request(0) | Use::Response(0) | Use::Condition => code.random_for(step, place, by),
             Use::Request(part) => code.random_for_part(step, place, by, u64::from(part) << 1),
-            Use::Answer(part) => code.random_for_part(step, place, by, u64::from(part) << 1 | 1),
+            Use::Response(part) => code.random_for_part(step, place, by, u64::from(part) << 1 | 1),
         }
     }
 }
@@ -99,9 +99,9 @@ impl Programs {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::world) enum Use {
     /// A request, perhaps one of several at a time.
-    Request(Part),
+    Request(ForkPart),
     /// What is taken from its answer.
-    Answer(Part),
+    Response(ForkPart),
     /// A condition.
     Condition,
 }

@@ -4,9 +4,9 @@ use metrics::{Class, Failure, Outcome, SeriesId};
 use pacing::Nanos;
 
 use crate::program::OpenTransaction;
-use crate::world::World;
+use crate::world::ScenarioRuntime;
 
-impl World {
+impl ScenarioRuntime {
     pub(super) fn begin_transaction(&mut self, user: u32, number: u16, at: Nanos) {
         if let Some(place) = self.users.programs.place(user) {
             place.open.push(OpenTransaction { number, began: at, thought: Nanos::ZERO });

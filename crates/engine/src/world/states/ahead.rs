@@ -1,9 +1,9 @@
 //! Rows that are read before they are wanted, where they lie anywhere in a file that is too large to hold. Which row an iteration takes
 //! is arithmetic, so that of a start that is not due yet is known.
 
-use feed::Turn;
+use feed::RowTurn;
 
-use crate::world::World;
+use crate::world::ScenarioRuntime;
 
 /// Starts of a shard whose rows are read ahead: at 10,000 a second those of 25 ms.
 const AHEAD: u64 = 256;
@@ -32,7 +32,7 @@ impl Ahead {
     }
 }
 
-impl World {
+impl ScenarioRuntime {
     /// Orders the rows of the starts of a rate behind this one, by its number among those of this shard.
     #[cold]
     #[inline(never)]
@@ -41,7 +41,7 @@ impl World {
         for place in 0..rows.ahead.len() {
             let mut ahead = rows.ahead[place];
             let feed = ahead.feed;
-            ahead.order(taken, |number| rows.hurry(feed, Turn::Open { iteration: segment.nth(number) }));
+            ahead.order(taken, |number| rows.hurry(feed, RowTurn::Open { iteration: segment.nth(number) }));
             rows.ahead[place] = ahead;
         }
     }

@@ -4,7 +4,7 @@ use pacing::{Nanos, Random};
 use plan::{Memory, Value};
 
 use super::{State, States};
-use crate::world::World;
+use crate::world::ScenarioRuntime;
 
 /// Between these draws and those of steps.
 const STREAM: u64 = 0x6f77_6e5f_7661_7273;
@@ -38,7 +38,7 @@ impl States {
     }
 }
 
-impl World {
+impl ScenarioRuntime {
     /// A user draws what it has for itself, once.
     #[inline]
     pub(in crate::world) fn draw_own(&mut self, user: u32, now: Nanos) {

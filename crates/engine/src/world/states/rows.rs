@@ -7,24 +7,24 @@
 use std::collections::VecDeque;
 
 use driver::{Sockets, Waker};
-use feed::{AtEnd, Feed, Pick, Place, Reader, Row, Share, Turn};
+use feed::{AtEnd, Feed, Pick, Reader, Row, RowPosition, RowTurn, Share};
 use metrics::{Counter, Outcome};
 use pacing::{Nanos, Random};
 use plan::{Memory, Node};
 
-use super::super::programs::Turn as UserTurn;
-use super::super::{Work, World};
+use super::super::programs::UserTurn;
+use super::super::{ScenarioRuntime, Work};
 use super::ahead::Ahead;
-use super::reckoner::Reckoner;
-use crate::program::Part;
+use super::evaluator::ScriptEvaluator;
+use crate::data_sources::SharedData;
+use crate::program::ForkPart;
 use crate::slab::Key;
-use crate::supplies::Depot;
 
 /// Of those that wait for rows so many are asked in vain at a time: more than a reader has on its way.
 const MISSES_MAX: usize = 2_048;
 
 /// A row that a user has.
-pub(super) struct Held {
+pub(super) struct UserRow {
     pub(super) row: Row,
     /// It was drawn before the first iteration, and stays.
     is_of_start: bool,
@@ -45,7 +45,7 @@ pub(in crate::world) struct Rows {
     ending_start: Box<[u16]>,
     /// The most users of a closed load.
     users: u64,
-    depot: Depot,
+    shared_data: SharedData,
     waiting: VecDeque<Waiting>,
     /// Those that are read ahead.
     pub(super) ahead: Vec<Ahead>,
@@ -61,7 +61,7 @@ struct OwnFeed {
 /// Whoever waits for a row.
 enum Waiting {
     /// An exchange whose request is not made.
-    Exchange(Key, Part),
+    Exchange(Key, ForkPart),
     /// A user before a condition.
     User(u32, UserTurn),
 }
@@ -82,15 +82,15 @@ pub(super) enum Supply {
 }
 
 impl Rows {
-    pub(super) fn new(work: &Work, reckoner: &Reckoner, waker: &Waker) -> Self {
+    pub(super) fn new(work: &Work, evaluator: &ScriptEvaluator, waker: &Waker) -> Self {
         let memory = &work.memory;
         let mut numbers: Vec<usize> = memory.columns.iter().map(|column| column.feed as usize).collect();
-        numbers.retain(|number| *number < work.depot.supplies.feeds.len());
+        numbers.retain(|number| *number < work.shared_data.supplies.feeds.len());
         numbers.sort_unstable();
         numbers.dedup();
         let of_scenario = Random::of_stream(work.program.seed, work.scenario as u64).next_u64();
         let own = |number: &usize| {
-            let (feed, waker) = (&work.depot.supplies.feeds[*number], waker.clone());
+            let (feed, waker) = (&work.shared_data.supplies.feeds[*number], waker.clone());
             let seed = Random::of_stream(of_scenario, *number as u64).next_u64();
             OwnFeed { number: *number, reader: feed.reader(move || waker.wake()), seed }
         };
@@ -105,7 +105,7 @@ impl Rows {
             ending: Box::default(),
             ending_start: Box::default(),
             users: work.closed.levels.most() * u64::from(work.streams.max(1)),
-            depot: work.depot.clone(),
+            shared_data: work.shared_data.clone(),
             waiting: VecDeque::new(),
             ahead: Vec::new(),
         };
@@ -115,35 +115,41 @@ impl Rows {
         let needs =
             |step: &super::PreparedStep| step.making.as_ref().map(|(making, _)| making.uses()).unwrap_or_default();
         let steps = work.steps.iter().map(needs);
-        rows.of_steps = steps.map(|uses| rows.feeds_of(&uses.columns, &uses.expressions, memory, reckoner)).collect();
+        rows.of_steps = steps.map(|uses| rows.feeds_of(&uses.columns, &uses.expressions, memory, evaluator)).collect();
         let (mut of_all, mut of_iteration) = (Found::default(), Found::default());
         [&work.program.start, &work.program.nodes, &work.program.stop].into_iter().for_each(|nodes| of_all.walk(nodes));
         of_iteration.walk(&work.program.nodes);
-        rows.of_conditions = rows.feeds_of(&[], &of_all.conditions, memory, reckoner);
+        rows.of_conditions = rows.feeds_of(&[], &of_all.conditions, memory, evaluator);
         let mut of_start_found = Found::default();
         of_start_found.walk(&work.program.start);
-        let of_start = rows.ending_of(&of_start_found, memory, reckoner);
+        let of_start = rows.ending_of(&of_start_found, memory, evaluator);
         // Who carries what comes at a rate has drawn these before, one for all of its iterations.
         let (drawn, of_start) =
             if work.open.is_some() { (of_start, Box::default()) } else { (Box::default(), of_start) };
         rows.ending_start = of_start;
-        let mut ending = rows.ending_of(&of_iteration, memory, reckoner).into_vec();
+        let mut ending = rows.ending_of(&of_iteration, memory, evaluator).into_vec();
         ending.retain(|feed| !drawn.contains(feed));
         rows.ending = ending.into();
-        let of_start = rows.feeds_that(&of_start_found, memory, reckoner, |_| true);
+        let of_start = rows.feeds_that(&of_start_found, memory, evaluator, |_| true);
         let is_anywhere = |feed: &Feed| !feed.is_held() && feed.spec().pick == Pick::Random;
-        let all = rows.feeds_that(&of_iteration, memory, reckoner, is_anywhere);
+        let all = rows.feeds_that(&of_iteration, memory, evaluator, is_anywhere);
         // What is drawn at the beginning stays for all iterations.
         rows.ahead = all.iter().filter(|feed| !of_start.contains(feed)).map(|feed| Ahead::new(*feed)).collect();
         rows
     }
 
     /// The feeds of some columns, and of those that expressions use.
-    fn feeds_of(&self, columns: &[u32], expressions: &[u32], memory: &Memory, reckoner: &Reckoner) -> Box<[u16]> {
+    fn feeds_of(
+        &self,
+        columns: &[u32],
+        expressions: &[u32],
+        memory: &Memory,
+        evaluator: &ScriptEvaluator,
+    ) -> Box<[u16]> {
         let mut columns = columns.to_vec();
         for expression in expressions {
             let names = &memory.expressions[*expression as usize].names;
-            columns.extend(reckoner.uses(*expression).iter().filter_map(|place| match names[*place as usize].1 {
+            columns.extend(evaluator.uses(*expression).iter().filter_map(|place| match names[*place as usize].1 {
                 plan::Meaning::Column(number) => Some(number),
                 plan::Meaning::Variable(_) => None,
             }));
@@ -155,9 +161,9 @@ impl Rows {
         feeds.into()
     }
 
-    fn ending_of(&self, found: &Found, memory: &Memory, reckoner: &Reckoner) -> Box<[u16]> {
+    fn ending_of(&self, found: &Found, memory: &Memory, evaluator: &ScriptEvaluator) -> Box<[u16]> {
         let stops = |feed: &Feed| feed.spec().has_end() && feed.spec().at_end == AtEnd::Stop;
-        self.feeds_that(found, memory, reckoner, stops)
+        self.feeds_that(found, memory, evaluator, stops)
     }
 
     /// The feeds of some steps and conditions that are so.
@@ -165,14 +171,14 @@ impl Rows {
         &self,
         found: &Found,
         memory: &Memory,
-        reckoner: &Reckoner,
+        evaluator: &ScriptEvaluator,
         is_so: impl Fn(&Feed) -> bool,
     ) -> Box<[u16]> {
-        let mut feeds = self.feeds_of(&[], &found.conditions, memory, reckoner).into_vec();
+        let mut feeds = self.feeds_of(&[], &found.conditions, memory, evaluator).into_vec();
         found.steps.iter().for_each(|step| feeds.extend(&self.of_steps[*step]));
         feeds.sort_unstable();
         feeds.dedup();
-        feeds.retain(|feed| is_so(&self.depot.supplies.feeds[self.feeds[usize::from(*feed)].number]));
+        feeds.retain(|feed| is_so(&self.shared_data.supplies.feeds[self.feeds[usize::from(*feed)].number]));
         feeds.into()
     }
 
@@ -192,32 +198,32 @@ impl Rows {
         }
     }
 
-    fn place(&self, feed: u16, turn: Turn) -> Place {
+    fn place(&self, feed: u16, turn: RowTurn) -> RowPosition {
         let own = &self.feeds[usize::from(feed)];
-        self.depot.supplies.feeds[own.number].place(turn, own.seed)
+        self.shared_data.supplies.feeds[own.number].place(turn, own.seed)
     }
 
     /// Whether a turn finds no row any more; that is told.
-    fn is_used_up(&self, ending: &[u16], turn: Turn, held: &[Option<Held>]) -> bool {
+    fn is_used_up(&self, ending: &[u16], turn: RowTurn, held: &[Option<UserRow>]) -> bool {
         let has_row = |feed: u16| held.get(usize::from(feed)).is_some_and(Option::is_some);
-        let ended = ending.iter().find(|feed| !has_row(**feed) && self.place(**feed, turn) == Place::End);
-        ended.inspect(|feed| self.depot.has_ended(self.feeds[usize::from(**feed)].number)).is_some()
+        let ended = ending.iter().find(|feed| !has_row(**feed) && self.place(**feed, turn) == RowPosition::End);
+        ended.inspect(|feed| self.shared_data.has_ended(self.feeds[usize::from(**feed)].number)).is_some()
     }
 
     /// Gives a user the row of a feed.
-    fn draw(&mut self, feed: u16, turn: Turn, is_of_start: bool, held: &mut [Option<Held>]) -> Supply {
+    fn draw(&mut self, feed: u16, turn: RowTurn, is_of_start: bool, held: &mut [Option<UserRow>]) -> Supply {
         let number = self.feeds[usize::from(feed)].number;
-        let source = &self.depot.supplies.feeds[number];
-        let Place::Row { number: row, round } = self.place(feed, turn) else {
-            self.depot.has_ended(number);
+        let source = &self.shared_data.supplies.feeds[number];
+        let RowPosition::Row { number: row, round } = self.place(feed, turn) else {
+            self.shared_data.has_ended(number);
             return Supply::Broken(format!("all {} rows of {} are used up", source.rows(), source.file().display()));
         };
         if round > 0 && source.spec().share == Share::Unique {
-            self.depot.begins_again(number);
+            self.shared_data.begins_again(number);
         }
         match self.feeds[usize::from(feed)].reader.row(row) {
             Ok(Some(row)) => {
-                held[usize::from(feed)] = Some(Held { row, is_of_start });
+                held[usize::from(feed)] = Some(UserRow { row, is_of_start });
                 Supply::Here
             }
             Ok(None) => Supply::OnItsWay,
@@ -226,10 +232,10 @@ impl Rows {
     }
 
     /// The row of a turn will be wanted. False when it cannot be ordered yet.
-    pub(super) fn hurry(&mut self, feed: u16, turn: Turn) -> bool {
+    pub(super) fn hurry(&mut self, feed: u16, turn: RowTurn) -> bool {
         match self.place(feed, turn) {
-            Place::Row { number, .. } => self.feeds[usize::from(feed)].reader.hurry(number),
-            Place::End => true,
+            RowPosition::Row { number, .. } => self.feeds[usize::from(feed)].reader.hurry(number),
+            RowPosition::End => true,
         }
     }
 
@@ -257,7 +263,7 @@ impl Rows {
 }
 
 /// Forgets what is drawn anew in each iteration.
-pub(super) fn forget(held: &mut [Option<Held>]) {
+pub(super) fn forget(held: &mut [Option<UserRow>]) {
     held.iter_mut().filter(|held| held.as_ref().is_some_and(|held| !held.is_of_start)).for_each(|held| *held = None);
 }
 
@@ -274,7 +280,7 @@ impl Found {
             match node {
                 Node::Ask { step, .. } => self.steps.push(*step),
                 Node::Parallel { steps, .. } => self.steps.extend(steps),
-                Node::Think(_) | Node::Meet(_) => {}
+                Node::Think(_) | Node::Barrier(_) => {}
                 Node::If { condition, then, otherwise } => {
                     self.conditions.push(*condition);
                     self.walk(then);
@@ -295,16 +301,16 @@ impl Found {
     }
 }
 
-impl World {
+impl ScenarioRuntime {
     /// Whose turn it is to draw a row. `iteration`: the number of it; from 0 for each user of a closed load.
-    pub(super) fn turn_of(&self, user: u32, iteration: u64) -> Turn {
+    pub(super) fn turn_of(&self, user: u32, iteration: u64) -> RowTurn {
         match self.users.open {
-            Some(_) => Turn::Open { iteration },
-            None => Turn::Closed { user: self.drawer(user).user, users: self.users.states.rows.users, iteration },
+            Some(_) => RowTurn::Open { iteration },
+            None => RowTurn::Closed { user: self.drawer(user).user, users: self.users.states.rows.users, iteration },
         }
     }
 
-    fn turn_now(&mut self, user: u32) -> (Turn, bool) {
+    fn turn_now(&mut self, user: u32) -> (RowTurn, bool) {
         let is_starting = self.users.states.of(user).is_starting;
         let number = self.users.programs.iteration(user);
         let number = match (&self.users.open, is_starting) {
@@ -388,7 +394,7 @@ impl World {
 
     /// An exchange waits for the rows of its request.
     #[cold]
-    pub(in crate::world) fn await_rows(&mut self, exchange: Key, part: Part) {
+    pub(in crate::world) fn await_rows(&mut self, exchange: Key, part: ForkPart) {
         self.users.states.rows.waiting.push_back(Waiting::Exchange(exchange, part));
     }
 
@@ -421,7 +427,7 @@ impl World {
     }
 
     /// False when its rows are still on their way.
-    fn resume_exchange<S: Sockets>(&mut self, key: Key, part: Part, now: Nanos, sockets: &mut S) -> bool {
+    fn resume_exchange<S: Sockets>(&mut self, key: Key, part: ForkPart, now: Nanos, sockets: &mut S) -> bool {
         let Some(exchange) = self.ledger.exchanges.find(key) else { return true };
         let (user, step) = (exchange.user, exchange.step);
         if self.is_too_late(key, now) {
@@ -471,7 +477,7 @@ mod tests {
             Node::Shuffle(vec![ask(6), Node::Talk { target: 0, nodes: vec![ask(7)] }]),
             Node::Parallel { most: 2, steps: vec![8, 9], on_failure: OnFailure::Next },
             Node::Think(Think::Fixed(std::time::Duration::ZERO)),
-            Node::Meet(0),
+            Node::Barrier(0),
         ];
         let mut found = Found::default();
         found.walk(&Program { nodes, ..Program::default() }.nodes);

@@ -4,7 +4,7 @@ use metrics::Sample;
 use plan::{Known, Value};
 
 use super::States;
-use crate::world::World;
+use crate::world::ScenarioRuntime;
 
 impl States {
     /// The secrets that a user remembers now, as they stand in a text.
@@ -28,7 +28,7 @@ impl States {
     }
 }
 
-impl World {
+impl ScenarioRuntime {
     /// The secrets of a user, unless they are to be shown.
     #[cold]
     pub(in crate::world) fn secrets_of(&mut self, user: u32) -> Vec<String> {

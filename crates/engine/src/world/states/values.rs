@@ -5,11 +5,11 @@ use std::time::Duration;
 use pacing::{Nanos, Random};
 use plan::{Expression, Meaning, Moment, NotFilled, Scope, Value};
 
-use super::reckoner::Reckoner;
-use super::rows::Held;
+use super::evaluator::ScriptEvaluator;
+use super::rows::UserRow;
 use super::{State, States};
 use crate::world::programs::Use;
-use crate::world::{Counters, World};
+use crate::world::{Counters, ScenarioRuntime};
 
 /// What conditions draw from lies beside what steps draw from.
 const CONDITIONS: u32 = 1 << 31;
@@ -17,12 +17,12 @@ const CONDITIONS: u32 = 1 << 31;
 /// The values of a user at an instant.
 pub(super) struct Values<'a> {
     variables: &'a [Value],
-    rows: &'a [Option<Held>],
+    rows: &'a [Option<UserRow>],
     /// The feed, and the place in its rows.
     columns: &'a [(u16, u32)],
     counters: &'a Counters,
     expressions: &'a [Expression],
-    reckoner: &'a mut Reckoner,
+    evaluator: &'a mut ScriptEvaluator,
     random: Random,
     now: Duration,
 }
@@ -56,9 +56,9 @@ impl Scope for Values<'_> {
     }
 
     fn evaluate(&mut self, expression: u32) -> Result<Value, String> {
-        let mut given = std::mem::take(&mut self.reckoner.given);
-        let evaluated = self.gather(expression, &mut given).and_then(|()| self.reckon(expression, &given));
-        self.reckoner.given = given;
+        let mut given = std::mem::take(&mut self.evaluator.given);
+        let evaluated = self.gather(expression, &mut given).and_then(|()| self.compute(expression, &given));
+        self.evaluator.given = given;
         evaluated.map_err(|reason| format!("{}: {reason}", self.expressions[expression as usize].text))
     }
 }
@@ -68,7 +68,7 @@ impl Values<'_> {
     fn gather(&self, expression: u32, given: &mut Vec<Value>) -> Result<(), String> {
         given.clear();
         let names = &self.expressions[expression as usize].names;
-        for place in self.reckoner.uses(expression) {
+        for place in self.evaluator.uses(expression) {
             let (name, meaning) = &names[*place as usize];
             given.push(match meaning {
                 Meaning::Variable(number) => self.variables[*number as usize].clone(),
@@ -80,9 +80,9 @@ impl Values<'_> {
         Ok(())
     }
 
-    fn reckon(&mut self, expression: u32, given: &[Value]) -> Result<Value, String> {
+    fn compute(&mut self, expression: u32, given: &[Value]) -> Result<Value, String> {
         let moment = Moment { seed: self.random.next_u64(), now: self.now };
-        match &mut self.reckoner.interpreter {
+        match &mut self.evaluator.interpreter {
             Some(Ok(interpreter)) => interpreter.evaluate(expression, given, moment),
             Some(Err(reason)) => Err(reason.clone()),
             None => Err("nobody evaluates it".to_owned()),
@@ -94,7 +94,7 @@ impl States {
     /// The values of a user. `now`: on the clock of the run.
     pub(super) fn values(&mut self, user: u32, random: Random, now: Nanos) -> Values<'_> {
         self.of(user);
-        let Self { memory, all, counters, reckoner, rows, epoch, .. } = self;
+        let Self { memory, all, counters, evaluator, rows, epoch, .. } = self;
         let State { variables, rows: own, .. } = &all[user as usize];
         Values {
             variables,
@@ -102,14 +102,14 @@ impl States {
             columns: rows.columns(),
             counters,
             expressions: &memory.expressions,
-            reckoner,
+            evaluator,
             random,
             now: *epoch + now.as_duration(),
         }
     }
 }
 
-impl World {
+impl ScenarioRuntime {
     /// What a condition gives for a user.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! The bytes of a request, of HTTP/1 and of HTTP/2.
 
-use plan::{Making, NotFilled, Request, Scope, Target};
+use plan::{DynamicParts, NotFilled, Request, Scope, Target};
 
 pub(super) fn over_http2(number: u32, request: &Request, body: &[u8], target: &Target) -> wire::http2::Request {
     let fields = http2_fields(&request.method, &request.path, &request.headers, target.tls.is_some());
@@ -64,7 +64,7 @@ pub(super) fn render_into(request: &Request, bytes: &mut Vec<u8>) {
 
 /// What opens a conversation is made once for it. Without a path, it is that of nobody.
 pub(super) fn open_anew(
-    making: &Making,
+    making: &DynamicParts,
     base: &Request,
     request: &mut Request,
     is_open: bool,

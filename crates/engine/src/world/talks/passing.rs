@@ -4,9 +4,9 @@ use metrics::{Failure, Outcome};
 use pacing::Nanos;
 
 use crate::slab::Key;
-use crate::world::World;
+use crate::world::ScenarioRuntime;
 
-impl World {
+impl ScenarioRuntime {
     /// The message is not the one that its exchange waits for: it goes on to wait, as long as it may. What cannot be looked at as a
     /// whole might be the one, so it fails.
     pub(super) fn passes_over(&mut self, key: Key, outcome: Outcome) -> bool {

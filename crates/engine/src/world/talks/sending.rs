@@ -4,16 +4,16 @@ use driver::{Outgoing, Socket, Sockets};
 use metrics::{Counter, PartKind};
 use pacing::Nanos;
 use plan::{MessageKind, Protocol};
-use wire::line::{ALONE, AnyLine, Ask, Awaited, Line, Mask, What};
+use wire::connection::{ALONE, AnyConnection, ExchangeStart, Mask, Payload, ProtocolConnection, ResponseKind};
 use wire::websocket::Deflate;
 
 use super::seq_of;
 use crate::slab::Key;
 use crate::talk::{Expects, SAID_BYTES_MAX};
-use crate::world::World;
+use crate::world::ScenarioRuntime;
 use crate::world::exchanges::Attempt;
 
-impl World {
+impl ScenarioRuntime {
     #[cold]
     pub(in crate::world) fn send_message<S: Sockets>(
         &mut self,
@@ -51,10 +51,10 @@ impl World {
             && let Some(layers) = connection.layers.as_deref_mut()
             && let Some(line) = &mut layers.line
         {
-            let ask = Ask { what: What::Template, answer: talk.expects.awaited() };
+            let ask = ExchangeStart { what: Payload::Template, response: talk.expects.awaited() };
             line.begin(ALONE, ask, Mask::default(), &mut layers.out);
         }
-        let (has_answer, timeout) = (!matches!(talk.expects, Expects::Nothing), prepared.timeout);
+        let (has_response, timeout) = (!matches!(talk.expects, Expects::Nothing), prepared.timeout);
         let template = number.and_then(|number| self.pool.talk.templates[step].get(number).copied());
         let bytes = bytes.clone();
         let sent = self.begin_message(socket, sockets);
@@ -67,7 +67,7 @@ impl World {
         } else {
             self.count_handed(socket, bytes.len());
             match template {
-                Some(template) if has_answer => sockets.send(socket, Outgoing::Template(template, 0..bytes.len())),
+                Some(template) if has_response => sockets.send(socket, Outgoing::Template(template, 0..bytes.len())),
                 // What has no answer is over when the kernel has taken it, which is told of these.
                 _ => sockets.send(socket, Outgoing::Shared(bytes.clone(), 0..bytes.len())),
             }
@@ -83,7 +83,7 @@ impl World {
             && let Some(layers) = connection.layers.as_deref_mut()
             && let Some(line) = &mut layers.line
         {
-            let ask = Ask { what: What::Template, answer: talk.expects.awaited() };
+            let ask = ExchangeStart { what: Payload::Template, response: talk.expects.awaited() };
             line.begin(ALONE, ask, Mask::default(), &mut layers.out);
         }
         let (timeout, now) = (prepared.timeout, sockets.now());
@@ -95,7 +95,7 @@ impl World {
     /// How messages on a connection may be compressed.
     fn deflate_on(&mut self, socket: Socket) -> Option<Deflate> {
         match self.layers(socket)?.line.as_ref()? {
-            AnyLine::WebSocket(line) => line.deflate(),
+            AnyConnection::WebSocket(line) => line.deflate(),
             _ => None,
         }
     }
@@ -130,7 +130,7 @@ impl World {
 
     /// Bytes that the protocol itself answered and that the kernel has not taken: our message, which may be as large as it likes, is none
     /// of them.
-    pub(super) fn unread_answers<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) -> usize {
+    pub(super) fn unread_responses<S: Sockets>(&mut self, socket: Socket, sockets: &mut S) -> usize {
         let unsent = sockets.unsent(socket) as u64;
         let Some(layers) = self.layers(socket) else { return 0 };
         let taken = layers.handed.saturating_sub(unsent);
@@ -172,7 +172,7 @@ impl World {
             && let Some(layers) = connection.layers.as_deref_mut()
             && let Some(line) = &mut layers.line
         {
-            let ask = Ask { what: What::Template, answer: talk.expects.awaited() };
+            let ask = ExchangeStart { what: Payload::Template, response: talk.expects.awaited() };
             line.begin(ALONE, ask, Mask::default(), &mut layers.out);
         }
         let frame = talk.framed(message, deflate, mask, &mut self.pool.talk.spare);
@@ -195,7 +195,7 @@ impl World {
         if let Some(line) = self.layers(socket).and_then(|layers| layers.line.as_mut()) {
             line.begin(
                 ALONE,
-                Ask { what: What::Rendered(text.as_bytes()), answer: Awaited::Message },
+                ExchangeStart { what: Payload::Rendered(text.as_bytes()), response: ResponseKind::Message },
                 mask,
                 &mut frame,
             );

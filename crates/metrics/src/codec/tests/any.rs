@@ -13,13 +13,13 @@ pub(super) enum Deed {
     Fails(SeriesId, Failure),
     Times(usize, u64, u64),
     Counts(usize, u64),
-    Answers(usize, usize, u16, u64),
+    Responses(usize, usize, u16, u64),
     Covers(u64),
     Hears(u16, String),
     Blames(Failure, u8, u64),
     Keeps(Sample),
     KeepsMore(Row, u64, u64, Vec<u8>),
-    KeepsSlow(Traced),
+    KeepsSlow(RequestRecord),
 }
 
 impl Deed {
@@ -41,7 +41,7 @@ impl Deed {
                 Some(3) => seen.gauges.users += count,
                 Some(_) => seen.gauges.connections_open += count,
             },
-            Self::Answers(status, grpc, close, count) => {
+            Self::Responses(status, grpc, close, count) => {
                 seen.counts.statuses[*status] += count;
                 seen.counts.grpc_statuses[*grpc] += count;
                 *seen.counts.closes.entry(*close).or_default() += count;
@@ -148,20 +148,20 @@ fn any_trace() -> impl Strategy<Value = u128> {
     prop_oneof![Just(0), 1u128..3, any::<u128>()]
 }
 
-fn any_traced() -> impl Strategy<Value = Traced> {
+fn any_traced() -> impl Strategy<Value = RequestRecord> {
     let ends = prop_oneof![
         any_outcome().prop_map(|outcome| match outcome {
-            Outcome::Succeeded => TracedEnd::Succeeded,
-            Outcome::Failed(failure) => TracedEnd::Failed(failure),
+            Outcome::Succeeded => RequestRecordEnd::Succeeded,
+            Outcome::Failed(failure) => RequestRecordEnd::Failed(failure),
         }),
-        Just(TracedEnd::Unfinished),
-        Just(TracedEnd::Dropped),
+        Just(RequestRecordEnd::Unfinished),
+        Just(RequestRecordEnd::Dropped),
     ];
     // Equal times are met, so that what settles their order is met too.
     let times = (0u64..3, prop_oneof![0u64..3, any_time()], any_time());
     let options = prop::collection::vec(prop::option::of(any_time()), 3);
     (times, options, prop::collection::vec(any::<u32>(), 3), any::<u16>(), ends, any::<bool>(), any_trace()).prop_map(
-        |(times, options, numbers, status, end, is_connection_new, trace)| Traced {
+        |(times, options, numbers, status, end, is_connection_new, trace)| RequestRecord {
             intended_ns: times.0,
             response_ns: times.1,
             lateness_ns: times.2,
@@ -185,7 +185,7 @@ pub(super) fn times_of(seen: &mut Snapshot, number: usize) -> &mut Distribution 
         0 => &mut seen.connect,
         1 => &mut seen.tls,
         2 => &mut seen.message,
-        3 => &mut seen.message_given_up,
+        3 => &mut seen.message_incomplete,
         4 => &mut seen.message_gap,
         5 => &mut seen.dropped_after,
         6 => &mut seen.lag,
@@ -212,7 +212,7 @@ fn any_deed() -> impl Strategy<Value = Deed> {
         (0usize..14, any_time(), any_count()).prop_map(|(number, time, count)| Deed::Times(number, time, count)),
         (0..Counter::ALL.len() + 5, 1u64..1 << 40).prop_map(|(counter, count)| Deed::Counts(counter, count)),
         (0usize..STATUS_COUNT, 0usize..GRPC_STATUSES.len(), any::<u16>(), 1u64..1_000)
-            .prop_map(|(status, grpc, close, count)| Deed::Answers(status, grpc, close, count)),
+            .prop_map(|(status, grpc, close, count)| Deed::Responses(status, grpc, close, count)),
         any_time().prop_map(Deed::Covers),
         (any::<u16>(), ".{0,20}").prop_map(|(number, text)| Deed::Hears(number, text)),
         (any_failure(), 0u8..5, 1u64..9).prop_map(|(failure, place, count)| Deed::Blames(failure, place, count)),

@@ -76,7 +76,7 @@ fn all() -> Snapshot {
     seen
 }
 
-fn keep_particulars(all: &mut Particulars) {
+fn keep_particulars(all: &mut ToolDetails) {
     (all.first_length, all.lengths_differ, all.rows_left_out) = (10, 2, 1);
     all.hear_head(b"HTTP/1.1 200 OK");
     let times = [1, 2, 3, 4, 5, 6];
@@ -91,7 +91,7 @@ fn keep_particulars(all: &mut Particulars) {
         status: 204,
         is_answered: true,
     });
-    let slow = Traced {
+    let slow = RequestRecord {
         intended_ns: 7,
         response_ns: 900,
         lateness_ns: 8,
@@ -102,12 +102,12 @@ fn keep_particulars(all: &mut Particulars) {
         step: 11,
         shard: 12,
         status: 504,
-        end: TracedEnd::Failed(Failure::Os(113)),
+        end: RequestRecordEnd::Failed(Failure::Os(113)),
         is_connection_new: true,
         trace: 0x0102_0304_0506_0708_090a_0b0c_0d0e_0f10,
     };
     all.slowest.keep(slow, 10);
-    all.slowest.keep(Traced { response_ns: 901, end: TracedEnd::Unfinished, trace: 0, ..slow }, 10);
+    all.slowest.keep(RequestRecord { response_ns: 901, end: RequestRecordEnd::Unfinished, trace: 0, ..slow }, 10);
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -133,7 +133,7 @@ fn golden_snapshots_are_read_for_ever() {
         let counts = &seen.counts;
         assert_eq!((counts.started(), counts.succeeded(), counts.dropped()), (1_000, 3_000, 3_000));
         assert_eq!((counts.unfinished(), counts.iterations(), counts.bytes_received()), (5_001, 9_000, 19_000));
-        assert_eq!((counts.messages_sent(), counts.unasked()), (28_000, 31_000));
+        assert_eq!((counts.messages_sent(), counts.unsolicited_messages()), (28_000, 31_000));
         assert_eq!(counts.statuses().collect::<Vec<_>>(), [(200, 970), (503, 30)]);
         assert_eq!(counts.grpc_statuses().collect::<Vec<_>>(), [("OK", 5), ("UNAVAILABLE", 6)]);
         assert_eq!(
@@ -157,13 +157,13 @@ fn golden_snapshots_are_read_for_ever() {
         assert_eq!(seen.count_of(SeriesId::new(SeriesKind::Custom, 5), Class::Succeeded), 1);
         assert_eq!((seen.lag.count(), seen.lag.quantile(0.5)), ((3 << 16) + 1, Some(7_003)));
         assert_eq!(seen.lag.max(), Some(77_000_000_000_006));
-        assert_eq!((seen.heard(14), seen.heard(4_999)), (Some("too busy"), Some("bye")));
+        assert_eq!((seen.server_text(14), seen.server_text(4_999)), (Some("too busy"), Some("bye")));
         assert_eq!((seen.covered_count(), seen.gauges.users, seen.cpu_ns), (1, 50, 2));
         assert_eq!(seen.samples()[0].outcome, Outcome::Failed(Failure::GrpcStatus(200)));
         assert_eq!((seen.particulars.rows()[0].status, seen.particulars.head()), (204, &b"HTTP/1.1 200 OK"[..]));
         let slowest = seen.particulars.slowest.sorted();
-        assert_eq!((slowest.len(), slowest[0].end, slowest[1].step), (2, TracedEnd::Unfinished, 11));
-        assert_eq!((slowest[1].end, slowest[1].service_ns), (TracedEnd::Failed(Failure::Os(113)), Some(800)));
+        assert_eq!((slowest.len(), slowest[0].end, slowest[1].step), (2, RequestRecordEnd::Unfinished, 11));
+        assert_eq!((slowest[1].end, slowest[1].service_ns), (RequestRecordEnd::Failed(Failure::Os(113)), Some(800)));
         if version > 1 {
             assert_eq!(slowest[1].trace, 0x0102_0304_0506_0708_090a_0b0c_0d0e_0f10);
         }

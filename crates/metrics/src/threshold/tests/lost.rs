@@ -9,7 +9,7 @@ fn what_was_lost_with_a_worker_may_have_failed() {
         let timings = seen.outcome(SeriesId::step(0), Outcome::Succeeded);
         timings.record(Measure::Response, 10_000_000);
     }
-    let mut ages = crate::Ages::default();
+    let mut ages = crate::InFlightAges::default();
     ages.response.record_many(400_000_000, 15);
     seen.lose(20, &ages);
     assert_eq!((seen.counts.lost(), seen.lost_after.response.count()), (20, 20));
@@ -40,7 +40,7 @@ fn what_was_lost_with_a_worker_may_have_failed() {
     }
     // A goal of a search counts them as lost.
     let goal = Threshold::parse("failed / done < 1%").expect("a threshold");
-    assert_eq!(goal.lost(&seen), Lost { lost: 20, of: 1_000 });
+    assert_eq!(goal.lost(&seen), GoalMisses { lost: 20, of: 1_000 });
     // Ages that are more than what was counted as started say nothing of which they are.
     let mut other = Snapshot::default();
     other.lose(10, &ages);

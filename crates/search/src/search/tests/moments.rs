@@ -13,7 +13,7 @@ fn one_look_that_missed_is_no_bound() {
     assert!(disturbed.len() >= 3, "{disturbed:?}");
     for number in disturbed {
         let bad = Edge { at: 0.0, ..EDGE };
-        let once = |order: &Order| if order.number == number { bad.outcome(order) } else { EDGE.outcome(order) };
+        let once = |order: &TrialOrder| if order.number == number { bad.outcome(order) } else { EDGE.outcome(order) };
         let (found, trials) = run_with(settings(&EDGE), once);
         let (lower, upper) = (found.lower.expect("a bound"), found.upper.expect("a bound"));
         assert!(lower <= EDGE.at && upper > EDGE.at, "look {number}: {found:?}");
@@ -25,7 +25,7 @@ fn one_look_that_missed_is_no_bound() {
 }
 
 /// A long trial in which response times grow by `factor` from its first third to its last.
-fn growing(order: &Order, factor: f64) -> Outcome {
+fn growing(order: &TrialOrder, factor: f64) -> Outcome {
     let mut outcome = EDGE.outcome(order);
     if order.purpose != Purpose::Confirm {
         return outcome;
@@ -36,7 +36,7 @@ fn growing(order: &Order, factor: f64) -> Outcome {
     for piece in 0..pieces {
         let stay = 0.001 * (1.0 + (factor - 1.0) * 1.5 * piece as f64 / pieces as f64);
         let times = Moments { count: each, sum: each * stay, squares: each * stay * stay * 1.01, most: stay };
-        outcome.tally.push(Bin { lost: vec![Lost { lost: 0, of: each as u64 }], times, ..Bin::default() });
+        outcome.tally.push(Bin { lost: vec![GoalMisses { lost: 0, of: each as u64 }], times, ..Bin::default() });
     }
     outcome
 }
@@ -53,8 +53,8 @@ fn what_slows_down_far_from_its_goal_is_held() {
 
 /// Where each trial that was too much ran on a machine that the target and we had filled, nobody says that it was the target.
 #[test]
-fn a_machine_that_both_fill_is_told() {
-    let shared = |order: &Order| {
+fn a_machine_that_both_fill_is_reported() {
+    let shared = |order: &TrialOrder| {
         let outcome = EDGE.outcome(order);
         Outcome { limit: if order.at > EDGE.at { "machine" } else { "plan_kept" }, ..outcome }
     };

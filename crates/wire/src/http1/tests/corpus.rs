@@ -272,21 +272,21 @@ const HOSTILE: &[Case] = &[
 ];
 
 #[test]
-fn good_answers() {
+fn good_responses() {
     for case in GOOD {
         check(case.name, RequestKind::Other, case.bytes, case.expect);
     }
 }
 
 #[test]
-fn hostile_answers() {
+fn hostile_responses() {
     for case in HOSTILE {
         check(case.name, RequestKind::Other, case.bytes, case.expect);
     }
 }
 
 #[test]
-fn answers_to_head_and_connect() {
+fn responses_to_head_and_connect() {
     let long = b"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n";
     check("HEAD with a length", RequestKind::Head, long, "200 None keep | end");
     let chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";

@@ -110,7 +110,7 @@ fn what_we_render_we_read() {
 }
 
 #[test]
-fn what_we_answer_a_client_reads() {
+fn what_we_response_a_client_reads() {
     for (status, body_bytes, expect) in
         [(200, Some(0), BodyLength::Known(0)), (204, Some(0), BodyLength::None), (200, None, BodyLength::Chunked)]
     {
@@ -129,11 +129,11 @@ fn what_we_answer_a_client_reads() {
         assert_eq!(has_more, more.is_some(), "{status}");
         let mut client = Client::default();
         client.start(RequestKind::Other);
-        let (taken, answer) = client.handle(&bytes, &mut HeadMemory::default()).expect("our own head");
+        let (taken, response) = client.handle(&bytes, &mut HeadMemory::default()).expect("our own head");
         assert_eq!(taken, bytes.len());
         assert_eq!(
-            answer,
-            Answer::Head(ResponseHead { status, version: Version::Http11, keep_alive: true, body: expect })
+            response,
+            Response::Head(ResponseHead { status, version: Version::Http11, keep_alive: true, body: expect })
         );
     }
 }

@@ -148,7 +148,7 @@ impl Connection {
     }
 
     /// A request was answered to its end.
-    pub(in crate::http2) fn count_answer(&mut self) {
+    pub(in crate::http2) fn count_response(&mut self) {
         self.rapid_resets = self.rapid_resets.saturating_sub(1);
     }
 

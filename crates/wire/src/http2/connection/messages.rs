@@ -137,12 +137,12 @@ impl Connection {
             HpackError::ListTooLarge => error(Fault::HeadersTooLarge, Code::EnhanceYourCalm),
         })?;
         match self.role {
-            Role::Client => self.answer(number, ends, fields, out),
+            Role::Client => self.response(number, ends, fields, out),
             Role::Server => self.request(number, ends, fields, out),
         }
     }
 
-    pub(super) fn answer<'a>(
+    pub(super) fn response<'a>(
         &mut self,
         number: u32,
         ends: bool,
@@ -157,7 +157,7 @@ impl Connection {
         if stream.has_head {
             return self.trailers(number, ends, fields, out);
         }
-        let head = match message::answer(fields) {
+        let head = match message::response(fields) {
             // 101 is of HTTP/1.1 only, and no interim answer is the last thing said.
             Ok(head) if head.status == 101 || (head.status < 200 && ends) => {
                 return self.break_stream(number, Fault::Headers, Code::Protocol, out);

@@ -31,8 +31,8 @@ type Heard = (usize, Option<Fault>);
 /// What a client says of bytes behind the settings, cut into pieces.
 fn said(bytes: &[u8], piece: usize) -> Heard {
     let mut client = client(2);
-    let (heard, error) = feed(&mut client, &[&settings(&[])[..], bytes].concat(), piece, &mut Vec::new());
-    (heard.iter().filter(|word| word.contains("head 200")).count(), error.map(|error| error.fault))
+    let (received, error) = feed(&mut client, &[&settings(&[])[..], bytes].concat(), piece, &mut Vec::new());
+    (received.iter().filter(|word| word.contains("head 200")).count(), error.map(|error| error.fault))
 }
 
 #[test]
@@ -70,13 +70,13 @@ fn a_large_head_is_no_flood() {
         for at in (0..=bytes.len()).step_by((bytes.len() / 500).max(1) | 1) {
             let mut client = client(2);
             feed(&mut client, &settings(&[]), usize::MAX, &mut Vec::new());
-            let (mut heard, mut error) = feed(&mut client, &bytes[..at], usize::MAX, &mut Vec::new());
+            let (mut received, mut error) = feed(&mut client, &bytes[..at], usize::MAX, &mut Vec::new());
             if error.is_none() {
                 let (more, late) = feed(&mut client, &bytes[at..], usize::MAX, &mut Vec::new());
-                heard.extend(more);
+                received.extend(more);
                 error = late;
             }
-            let heads = heard.iter().filter(|word| word.contains("head 200")).count();
+            let heads = received.iter().filter(|word| word.contains("head 200")).count();
             assert_eq!((heads, error.map(|error| error.fault)), expected, "{name}, split at {at}");
         }
     }

@@ -177,10 +177,10 @@ fn what_breaks_one_stream_leaves_the_other_alone() {
             let (mut client, mut out) = (client(2), Vec::new());
             let late = [frame_of(0, 0, 1, b"late"), head(3, 1, &[(":status", "200")])].concat();
             let bytes = [&start[..], &bytes, &late].concat();
-            let (heard, error) = feed(&mut client, &bytes, piece, &mut out);
+            let (received, error) = feed(&mut client, &bytes, piece, &mut out);
             assert_eq!(error, None, "{name}");
-            assert!(heard.contains(&format!("10 broken {fault}")), "{name}: {heard:?}");
-            assert_eq!(heard.last().map(String::as_str), Some("11 head 200 true"), "{name}");
+            assert!(received.contains(&format!("10 broken {fault}")), "{name}: {received:?}");
+            assert_eq!(received.last().map(String::as_str), Some("11 head 200 true"), "{name}");
         }
     }
 }

@@ -18,12 +18,14 @@ fn converse(deflate: Option<Deflate>, bytes: &[u8]) -> (Messages, Vec<u8>, Optio
             let mut rest = &mut input[..];
             loop {
                 let (taken, is_done) = match session.handle(rest, &mut scratch, None, &mut out) {
-                    Ok((taken, heard)) => {
-                        if let crate::websocket::Heard::Message { kind, bytes, length, is_cut: false } = &heard {
+                    Ok((taken, received)) => {
+                        if let crate::websocket::SessionEvent::Message { kind, bytes, length, is_cut: false } =
+                            &received
+                        {
                             assert_eq!(bytes.len() as u64, *length);
                             messages.push((*kind, bytes.to_vec()));
                         }
-                        (taken, heard == crate::websocket::Heard::NeedMore)
+                        (taken, received == crate::websocket::SessionEvent::NeedMore)
                     }
                     Err(fault) => return (messages, out, Some(fault)),
                 };
@@ -43,7 +45,7 @@ fn converse(deflate: Option<Deflate>, bytes: &[u8]) -> (Messages, Vec<u8>, Optio
 }
 
 #[test]
-fn a_session_answers_by_itself() {
+fn a_session_responses_by_itself() {
     let mut bytes = Vec::new();
     push_message(Kind::Text, false, MASK, "zwölf".as_bytes(), &mut bytes);
     push_frame(Opcode::Ping, true, MASK, b"are you there", &mut bytes);
@@ -53,10 +55,10 @@ fn a_session_answers_by_itself() {
     let (messages, out, fault) = converse(ALONE, &bytes);
     let expect = [(Kind::Text, "zwölf".as_bytes().to_vec()), (Kind::Binary, b"again and again and again".to_vec())];
     assert_eq!((messages.as_slice(), fault), (&expect[..], None));
-    let mut answers = Vec::new();
-    push_frame(Opcode::Pong, true, None, b"are you there", &mut answers);
-    push_close(1_000, "", None, &mut answers);
-    assert_eq!(out, answers);
+    let mut responses = Vec::new();
+    push_frame(Opcode::Pong, true, None, b"are you there", &mut responses);
+    push_close(1_000, "", None, &mut responses);
+    assert_eq!(out, responses);
 }
 
 #[test]
@@ -146,15 +148,15 @@ fn what_is_too_large_to_keep_is_let_go() {
         {
             let (role, message_bytes_max) = (Role::Client, 1 << 30);
             let terms = Terms { role, deflate: ALONE, message_bytes_max, kept_bytes_max };
-            let (mut session, mut scratch, mut heard) = (Session::new(terms), Scratch::default(), Vec::new());
+            let (mut session, mut scratch, mut received) = (Session::new(terms), Scratch::default(), Vec::new());
             let mut bytes = [messages(length, pieces, is_compressed), messages(3, 1, false)].concat();
             for piece in bytes.chunks_mut(cut) {
                 let mut rest = piece;
                 loop {
                     match session.handle(rest, &mut scratch, None, &mut Vec::new()).expect("nothing is wrong") {
-                        (_, crate::websocket::Heard::NeedMore) => break,
-                        (taken, crate::websocket::Heard::Message { bytes, is_cut, length, .. }) => {
-                            heard.push((bytes.len(), length, is_cut));
+                        (_, crate::websocket::SessionEvent::NeedMore) => break,
+                        (taken, crate::websocket::SessionEvent::Message { bytes, is_cut, length, .. }) => {
+                            received.push((bytes.len(), length, is_cut));
                             rest = &mut rest[taken..];
                         }
                         (taken, _) => rest = &mut rest[taken..],
@@ -166,7 +168,7 @@ fn what_is_too_large_to_keep_is_let_go() {
                 length if length > kept_bytes_max => (0, length as u64, true),
                 length => (length, length as u64, false),
             };
-            assert_eq!(heard, [kept(length), kept(3)], "{kept_bytes_max} {pieces} {is_compressed} {cut}");
+            assert_eq!(received, [kept(length), kept(3)], "{kept_bytes_max} {pieces} {is_compressed} {cut}");
         }
     }
 }

@@ -1,0 +1,271 @@
+//! Where a run is watched and steered: on a page (`--web`, and `onrush web`), and in the whole terminal (`--screen`).
+
+use std::io::IsTerminal;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use engine::Control;
+use figures::{Changed, Charts, HeldInterval, Interval, LiveTotals, Run, ThresholdResult};
+use metrics::Threshold;
+use pacing::Nanos;
+use pacing::change::Change;
+use plan::{Hold, Plan};
+use report::{Language, Screen};
+use screen::{Act, Display, Look, Source};
+use serde_json::Value;
+use web::{Began, Hub, NameFiles, Offer, Order, Reply, Site};
+
+use crate::args::WatchArgs;
+use crate::parse_addr::read_address;
+use crate::{machine, output, signals};
+
+/// The variable with the token of a page; a secret is no flag.
+pub(crate) const TOKEN: &str = "ONRUSH_WEB_TOKEN";
+/// Where pages are, unless somebody says otherwise.
+const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8089);
+
+/// The page of `onrush web`, on which all runs of this process are shown, and whoever waits for the next one to begin.
+static SHOWN_ON: Mutex<Option<(Hub, Option<Reply>)>> = Mutex::new(None);
+
+/// From now on runs are shown here. `response`: of whoever ordered the next one.
+pub(crate) fn show_on(hub: &Hub, response: Reply) {
+    *SHOWN_ON.lock().unwrap_or_else(PoisonError::into_inner) = Some((hub.clone(), Some(response)));
+}
+
+/// From now on runs are shown here, whoever ordered them.
+pub(crate) fn show_all_on(hub: &Hub) {
+    *SHOWN_ON.lock().unwrap_or_else(PoisonError::into_inner) = Some((hub.clone(), None));
+}
+
+/// All runs of this process are shown on a page.
+pub(crate) fn is_shown() -> bool {
+    SHOWN_ON.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+}
+
+/// Opens a page and says where it is.
+pub(crate) fn open(
+    args: &WatchArgs,
+    orders: Option<(std::sync::mpsc::Sender<Order>, NameFiles)>,
+    language: Language,
+) -> Result<Site, String> {
+    let listen = match &args.listen {
+        None => LISTEN,
+        Some(text) => read_address(text).ok_or_else(|| {
+            language.pick(
+                format!("--web-listen wants HOST:PORT with a literal address, like 127.0.0.1:8089, not '{text}'"),
+                format!("--web-listen 的值 '{text}' 无效：应为地址:端口，如 127.0.0.1:8089"),
+            )
+        })?,
+    };
+    let token = match std::env::var(TOKEN).ok().filter(|token| !token.is_empty()) {
+        Some(token) => match web::token_fault(&token) {
+            Some((en, zh)) => return Err(language.pick(format!("{TOKEN} {en}"), format!("{TOKEN} {zh}"))),
+            None => token,
+        },
+        None => web::new_token().map_err(|error| {
+            language.pick(
+                format!("no token can be made: {error}; set {TOKEN} to one of your own"),
+                report::in_chinese(&format!("无法生成令牌：{error}；请通过 {TOKEN} 自行指定")),
+            )
+        })?,
+    };
+    let (sender, files) = orders.unzip();
+    let offer = Offer { version: env!("CARGO_PKG_VERSION").to_owned(), files, orders: sender };
+    let bus_url = Site::start(listen, &token, offer).map_err(|error| {
+        language.pick(
+            format!("cannot listen on {listen} for the page: {error}; choose another address with --web-listen"),
+            report::in_chinese(&format!("无法在 {listen} 上提供页面：{error}；请用 --web-listen 换一个地址")),
+        )
+    })?;
+    let address = bus_url.address();
+    let shown = match address.ip() {
+        ip if ip.is_unspecified() => SocketAddr::new(Ipv4Addr::LOCALHOST.into(), address.port()),
+        _ => address,
+    };
+    output::note(&language.pick(
+        format!("onrush: the page is at http://{shown}/#token={token}"),
+        format!("onrush: 页面地址 http://{shown}/#token={token}"),
+    ));
+    Ok(bus_url)
+}
+
+/// What shows a run while it goes on: on a page, in the whole terminal, in charts that are kept; nothing, when nobody wants it.
+#[derive(Default)]
+pub(crate) struct Dashboards {
+    hub: Option<Hub>,
+    has_begun: bool,
+    /// In the whole terminal, with these looks.
+    look: Option<Look>,
+    display: Option<Display>,
+    /// Whoever watches reads them too.
+    charts: Option<Arc<Mutex<Charts>>>,
+    /// Its own page, which goes with it.
+    _bus_url: Option<Site>,
+}
+
+/// What the terminal shows and changes: what pages do.
+struct HubSource(Hub);
+
+impl Source for HubSource {
+    fn run(&self) -> Value {
+        self.0.value()
+    }
+
+    fn charts(&self) -> Value {
+        self.0.series()
+    }
+
+    fn act(&self, act: &Act) -> Result<(), [String; 2]> {
+        match act {
+            Act::Change(body) => self.0.change(body.clone()).map(drop).map_err(|fault| [fault.text, fault.text_zh]),
+            // As Ctrl-C does where the terminal is not taken: once it asks, and then it insists.
+            Act::Stop | Act::Abort => signals::interrupt().map_err(|error| [error.to_string(), error.to_string()]),
+        }
+    }
+}
+
+impl Dashboards {
+    /// Opens the page of one run, or shows it where all runs are shown.
+    pub(crate) fn begin(args: &WatchArgs, screen: &Screen) -> Result<Self, String> {
+        let language = screen.language;
+        if args.screen && !std::io::stdout().is_terminal() {
+            let text = language.pick(
+                "--screen wants a terminal, and stdout is none; leave it out, or use --web",
+                "--screen 需要终端，而标准输出不是终端；请去掉该参数，或改用 --web",
+            );
+            return Err(text.to_owned());
+        }
+        let shown = SHOWN_ON.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(|(hub, _)| hub.clone());
+        if let Some(hub) = shown {
+            let mut watching = Self::default();
+            watching.hub = Some(hub);
+            return Ok(watching);
+        }
+        let bus_url = if args.web { Some(open(args, None, language)?) } else { None };
+        let look = args.screen.then_some(Look { language, has_colors: screen.is_colorful });
+        let alone = args.screen.then(Hub::alone);
+        let mut watching = Self::default();
+        (watching.hub, watching.look, watching._bus_url) = (bus_url.as_ref().map(Site::hub).or(alone), look, bus_url);
+        Ok(watching)
+    }
+
+    /// From now on charts are kept, where somebody wants them or watches.
+    pub(crate) fn draw(&mut self, plan: &Plan, wants_charts: bool) {
+        self.charts = (wants_charts || self.is_on()).then(|| Arc::new(Mutex::new(Charts::new(plan))));
+    }
+
+    /// The terminal is as it was, and what was held back is printed.
+    pub(crate) fn give_back(&mut self) {
+        if let (Some(mut display), Some(look)) = (self.display.take(), self.look) {
+            display.end();
+            output::release(look.language);
+        }
+    }
+
+    pub(crate) fn is_on(&self) -> bool {
+        self.hub.is_some()
+    }
+
+    fn started(&mut self, plan: Value, control: &Control, warmup: Duration) {
+        let Some(hub) = &self.hub else { return };
+        let began_unix = machine::now_unix() + warmup;
+        hub.begin(Began { plan, control: control.clone(), charts: self.charts.clone(), began_unix });
+        self.has_begun = true;
+        if let Some(look) = self.look {
+            output::hold_back();
+            match Display::start(Box::new(HubSource(hub.clone())), look) {
+                Ok(display) => self.display = Some(display),
+                Err(error) => {
+                    output::release(look.language);
+                    output::complain(&look.language.pick(
+                        format!("the terminal cannot be taken: {error}; the run goes on without --screen"),
+                        report::in_chinese(&format!("无法接管终端：{error}；压测继续进行，不使用 --screen")),
+                    ));
+                }
+            }
+        }
+        if let Some((_, response)) = SHOWN_ON.lock().unwrap_or_else(PoisonError::into_inner).as_mut()
+            && let Some(response) = response.take()
+        {
+            response.give(Ok(()));
+        }
+    }
+
+    /// A load begins. `plan`: without secrets.
+    pub(crate) fn load_started(&mut self, plan: &Plan, address: SocketAddr, control: &Control) {
+        if self.is_on() {
+            self.started(report::live_plan(plan, address), control, plan.warmup);
+        }
+    }
+
+    /// Connections begin to be held.
+    pub(crate) fn hold_started(&mut self, plan: &Hold, address: SocketAddr, control: &Control) {
+        if self.is_on() {
+            self.started(report::live_hold_plan(plan, address), control, Duration::ZERO);
+        }
+    }
+
+    pub(crate) fn interval(
+        &self,
+        reported: &engine::Interval<'_>,
+        interval: &Interval,
+        plan: &Plan,
+        thresholds: &[Threshold],
+    ) {
+        self.in_charts(|charts| charts.interval(interval));
+        let Some(hub) = &self.hub else { return };
+        hub.interval(interval, LiveTotals::of(reported, plan), &ThresholdResult::so_far(thresholds, plan, reported));
+    }
+
+    pub(crate) fn held(&self, interval: &HeldInterval) {
+        if let Some(hub) = &self.hub {
+            hub.held(interval);
+        }
+    }
+
+    /// The load was changed.
+    pub(crate) fn changed(&self, change: &Change, changed: &Changed, control: &Control) {
+        self.in_charts(|charts| charts.change(change.scenario, &control.timeline(change.scenario)));
+        let texts = [Language::En, Language::Zh].map(|language| report::change_text(changed, language));
+        self.mark(changed.at, "change", texts.into());
+    }
+
+    fn in_charts(&self, act: impl FnOnce(&mut Charts)) {
+        if let Some(charts) = &self.charts {
+            act(&mut charts.lock().unwrap_or_else(PoisonError::into_inner));
+        }
+    }
+
+    /// Something happened; in English and Chinese.
+    pub(crate) fn mark(&self, at: Nanos, kind: &'static str, texts: (String, String)) {
+        self.in_charts(|charts| charts.mark(at, kind, texts.clone()));
+        if let Some(hub) = &self.hub {
+            hub.event(at, kind, &texts);
+        }
+    }
+
+    /// What charts show of a run that is over; null where none are kept.
+    pub(crate) fn charts_value(&self, run: &Run) -> Value {
+        let mut value = Value::Null;
+        self.in_charts(|charts| value = report::charts_value(charts, run));
+        value
+    }
+
+    /// The run is over; pages take the report, and then this one closes.
+    pub(crate) fn over(mut self, report: &Value, charts: &Value) {
+        if let Some(hub) = self.hub.take() {
+            hub.over(report, charts);
+        }
+    }
+}
+
+impl Drop for Dashboards {
+    /// A run that failed has no report, and is over too.
+    fn drop(&mut self) {
+        self.give_back();
+        if let Some(hub) = self.hub.take().filter(|_| self.has_begun) {
+            hub.failed();
+        }
+    }
+}

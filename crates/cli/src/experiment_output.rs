@@ -1,0 +1,157 @@
+//! What shows something that is made of many runs, a search or a sweep: lines, JSON, a page, a folder with every run, the live page.
+
+use std::path::Path;
+use std::time::Duration;
+
+use engine::StopHandle;
+use history::{RunFolder, Runs};
+use report::{About, Language, Screen};
+use serde_json::Value;
+
+use crate::args::WrapperArgs;
+use crate::exit::Exit;
+use crate::files::{Files, OutputFile};
+use crate::output::{self, Wrote};
+use crate::stop_file::StopFile;
+use crate::{artifacts, dashboards, machine};
+
+/// What a kind of them is called where it is kept.
+#[derive(Clone, Copy)]
+pub(crate) struct Kind {
+    /// The folder of all, beside that of the runs.
+    pub(crate) folder: &'static str,
+    /// The report in the folder of one.
+    pub(crate) report: &'static str,
+    /// The folder of its runs in there.
+    pub(crate) runs: &'static str,
+}
+
+/// Where all of it goes.
+pub(crate) struct ExperimentOutput {
+    pub(crate) screen: Screen,
+    pub(crate) about: About,
+    pub(crate) began_unix: Duration,
+    is_json: bool,
+    is_quiet: bool,
+    kind: Kind,
+    files: Files,
+    page: Option<OutputFile>,
+    folder: Option<RunFolder>,
+    stop_file: Option<String>,
+    wrote: Wrote,
+    bus_url: Option<web::Site>,
+}
+
+impl ExperimentOutput {
+    /// Everything that can be wrong is found before the first run.
+    pub(crate) fn begin(front: &WrapperArgs, kind: Kind, about: About) -> Result<Self, String> {
+        let language = crate::usage::language();
+        let wrong = |(path, error): (String, std::io::Error)| output::cannot_write(&path, &error, language);
+        let pages: Vec<&str> = front.keep.html.iter().map(String::as_str).collect();
+        let files = Files::open(front.view.json.as_deref(), None, &pages).map_err(wrong)?;
+        let page = front
+            .keep
+            .html
+            .as_deref()
+            .map(|path| OutputFile::open_report(Path::new(path)))
+            .transpose()
+            .map_err(wrong)?;
+        // A file that is there already would end it at once.
+        StopFile::watch(front.stop_file.as_deref(), &StopHandle::default(), language)?;
+        let began_unix = machine::now_unix();
+        let folder = artifacts::own_folder(&front.keep, kind.folder, began_unix, language)?;
+        let bus_url = match front.watch.web {
+            true => {
+                let bus_url = dashboards::open(&front.watch, None, language)?;
+                dashboards::show_all_on(&bus_url.hub());
+                Some(bus_url)
+            }
+            false => None,
+        };
+        Ok(Self {
+            screen: output::screen(language, front.view.no_color, false),
+            about,
+            began_unix,
+            is_json: front.view.output.as_deref() == Some("json"),
+            is_quiet: front.view.quiet,
+            kind,
+            files,
+            page,
+            folder,
+            stop_file: front.stop_file.clone(),
+            wrote: Wrote::All,
+            bus_url,
+        })
+    }
+
+    pub(crate) fn language(&self) -> Language {
+        self.screen.language
+    }
+
+    /// Where its runs are kept.
+    pub(crate) fn runs(&self) -> Option<Runs> {
+        self.folder.as_ref().map(|folder| Runs::at(folder.path().join(self.kind.runs)))
+    }
+
+    /// The path of its folder.
+    pub(crate) fn kept_as(&self) -> Option<String> {
+        self.folder.as_ref().map(|folder| folder.path().display().to_string())
+    }
+
+    /// A run ends when the file comes, and the whole with it.
+    pub(crate) fn watch_stop_file(&self, stop: &StopHandle) -> Option<StopFile> {
+        StopFile::watch(self.stop_file.as_deref(), stop, self.language()).ok()
+    }
+
+    /// The file has come, or somebody has ended it on the page.
+    pub(crate) fn is_reported_to_stop(&self) -> bool {
+        let by_page = self.bus_url.as_ref().is_some_and(|bus_url| bus_url.hub().is_reported_to_stop());
+        by_page || self.stop_file.as_deref().is_some_and(|path| Path::new(path).exists())
+    }
+
+    /// How it stands, for the live page.
+    pub(crate) fn tell(&self, report: impl FnOnce() -> Value) {
+        if let Some(bus_url) = &self.bus_url {
+            bus_url.hub().search(report());
+        }
+    }
+
+    /// Lines for whoever watches the terminal.
+    pub(crate) fn say(&mut self, text: impl FnOnce() -> String) {
+        if !self.is_json && !self.is_quiet && self.wrote == Wrote::All {
+            self.wrote = output::write_stdout(&text(), self.language());
+        }
+    }
+
+    /// Nothing was measured, so nothing is kept.
+    pub(crate) fn forget(&mut self) {
+        if let Some(folder) = self.folder.take() {
+            let _ = std::fs::remove_dir(folder.path().join(self.kind.runs));
+            folder.forget();
+        }
+    }
+
+    /// Everything that is shown and written at the end; whether all of it could be.
+    pub(crate) fn over(&mut self, report: &Value, text: impl FnOnce() -> String, page: &str) -> Exit {
+        let language = self.language();
+        let json = format!("{report:#}\n");
+        if self.wrote == Wrote::All {
+            let text = if self.is_json { json.clone() } else { text() };
+            self.wrote = output::write_stdout(&text, language);
+        }
+        let mut has_lost = self.wrote == Wrote::Failed;
+        let of_page = self.page.take().map_or(Ok(()), |place| place.write_whole(page));
+        for written in [self.files.json(&json), of_page] {
+            if let Err((path, error)) = written {
+                output::complain(&output::cannot_write(&path, &error, language));
+                has_lost = true;
+            }
+        }
+        if let Some(folder) = &self.folder {
+            has_lost |= !artifacts::keep_whole(folder, (self.kind.report, &json), page, language);
+        }
+        self.tell(|| report.clone());
+        self.bus_url = None;
+        if has_lost { Exit::System } else { Exit::Done }
+    }
+}

@@ -1,0 +1,154 @@
+//! What is shown or kept of a load, without what nobody should see. `with_secrets`: all of it may be seen.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use engine::RunResult;
+use plan::{Known, Plan};
+
+/// The plan as views may show it.
+pub(crate) fn shown_plan(plan: &Plan, with_secrets: bool) -> Arc<Plan> {
+    Arc::new(if with_secrets { plan.clone() } else { plan.without_secrets() })
+}
+
+/// A scenario file, of which what is secret by its name is gone already.
+pub(crate) fn file(plan: &Plan, text: &str, with_secrets: bool) -> String {
+    if with_secrets {
+        return text.to_owned();
+    }
+    let known = Known::of_plan(plan);
+    let line = |line: &str| {
+        let mut line = known.hide(line);
+        // YAML takes a bare one for the name of something else.
+        for end in [",", "}", "]"] {
+            line = line.replace(&format!(": {MASK}{end}"), &format!(": \"{MASK}\"{end}"));
+        }
+        match line.strip_suffix(&format!(": {MASK}")) {
+            Some(before) => format!("{before}: \"{MASK}\"\n"),
+            None => line + "\n",
+        }
+    };
+    text.lines().map(line).collect()
+}
+
+/// What stands for a secret.
+pub(crate) const MASK: &str = "***";
+/// Flags whose value says who somebody is, and what it is in the command lines of other tools.
+const FLAGS: [&str; 7] = ["-u", "--user", "-b", "--cookie", "--oauth2-bearer", "-U", "--proxy-user"];
+const FLAGS_OF_TOOLS: [&str; 4] = ["-A", "-a", "-C", "-P"];
+
+/// What somebody typed on a page, which stands for the command line.
+static TYPED: Mutex<Option<Vec<String>>> = Mutex::new(None);
+
+/// From now on this was typed.
+pub(crate) fn typed(words: Vec<String>) {
+    *TYPED.lock().unwrap_or_else(PoisonError::into_inner) = Some(words);
+}
+
+/// What was typed, without the name of the program.
+pub(crate) fn words_typed() -> Vec<String> {
+    let typed = TYPED.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    typed.unwrap_or_else(|| std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect())
+}
+
+/// The command line of a load.
+pub(crate) fn command(plan: &Plan, with_secrets: bool) -> Vec<String> {
+    let all = words_typed();
+    if with_secrets {
+        return all;
+    }
+    let known = Known::of_plan(plan);
+    words(&all).iter().map(|word| known.hide(&masked(word))).collect()
+}
+
+/// The same of connections that are held.
+pub(crate) fn command_of_hold() -> Vec<String> {
+    let all = words_typed();
+    let known = Known::of_words(all.iter().map(String::as_str));
+    words(&all).iter().map(|word| known.hide(&masked(word))).collect()
+}
+
+/// The words of a command line without the values of flags that are secret whatever they say, and places of exports as they are shown.
+fn words(all: &[String]) -> Vec<String> {
+    let is_tool = all.first().is_some_and(|word| word == "as");
+    let is_flag = |word: &str| FLAGS.contains(&word) || (is_tool && FLAGS_OF_TOOLS.contains(&word));
+    let hidden = |before: &str, word: &str| -> String {
+        let (flag, value) = match word.split_once('=').filter(|_| word.starts_with("--")) {
+            Some((flag, value)) => (format!("{flag}="), value),
+            None if word.len() > 2 && !word.starts_with("--") && word.get(..2).is_some_and(is_flag) => {
+                (word[..2].to_owned(), &word[2..])
+            }
+            None => (String::new(), word),
+        };
+        match (if flag.is_empty() { before } else { flag.trim_end_matches('=') }, value) {
+            ("--export", value) => format!("{flag}{}", exported(value)),
+            ("--vary", value) => format!("{flag}{}", varied(value)),
+            (name, _) if is_flag(name) => format!("{flag}{MASK}"),
+            _ => word.to_owned(),
+        }
+    };
+    let before = std::iter::once("").chain(all.iter().map(String::as_str));
+    before.zip(all).map(|(before, word)| hidden(before, word)).collect()
+}
+
+/// What is varied, without values that are secret whatever they say.
+fn varied(text: &str) -> String {
+    let (name, _) = text.split_once('=').unwrap_or((text, ""));
+    let name = name.trim_start_matches('-');
+    let is_flag = |hyphens: &str| FLAGS.contains(&format!("{hyphens}{name}").as_str());
+    let is_secret = is_flag("--") || is_flag("-") || plan::is_secret_field(name);
+    if is_secret { format!("{name}={MASK}") } else { masked(text) }
+}
+
+/// An export with its place as reports show it.
+fn exported(text: &str) -> String {
+    match export::Export::parse(text) {
+        Ok(export) => format!("{}={}", export.kind(), export.place()),
+        Err(_) => plan::masked_url(text),
+    }
+}
+
+/// A word without what a name in it tells. One that begins with `@` names a file, and nobody.
+fn masked(word: &str) -> String {
+    if word.starts_with('@') { plan::masked_header(word) } else { plan::masked_header(&plan::masked_url(word)) }
+}
+
+/// What servers said.
+pub(crate) fn received(plan: &Plan, mut result: RunResult, with_secrets: bool) -> RunResult {
+    if !with_secrets {
+        let known = Known::of_plan(plan);
+        let all = result.apart.iter_mut().chain([&mut result.total]);
+        all.for_each(|seen| seen.change_server_texts(|said| known.hide(&plan::masked(said))));
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_of_credentials_lose_their_values() {
+        let hidden = |line: &str| {
+            let all: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            words(&all).iter().map(|word| masked(word)).collect::<Vec<_>>().join(" ")
+        };
+        for (line, meant) in [
+            ("-n 1 -u me:S URL", "-n 1 -u *** URL"),
+            ("-ume:S --cookie=c=S -b c=S", "-u*** --cookie=*** -b ***"),
+            ("hold URL --user me:S", "hold URL --user ***"),
+            ("as ab -A me:S -C x=S URL", "as ab -A *** -C *** URL"),
+            ("-A agent URL", "-A agent URL"),
+            ("-d @/etc/hostname", "-d @/etc/hostname"),
+            ("http://me:S@host/", "http://***@host/"),
+        ] {
+            assert_eq!(hidden(line), meant);
+        }
+        assert_eq!(hidden("--vary u=a:b,c:d --vary b=x=y --vary c=1,2"), "--vary u=*** --vary b=*** --vary c=1,2");
+        assert_eq!(
+            hidden("--vary user=a:b,c:d --vary=password=x,y --vary threads=1"),
+            "--vary user=*** --vary=password=*** --vary threads=1"
+        );
+        let export = hidden("--export influx=http://h:8086/write?db=x&u=me&p=S --export=csv=a.csv");
+        assert!(!export.contains("p=S") && export.ends_with("--export=csv=a.csv"), "{export}");
+    }
+}

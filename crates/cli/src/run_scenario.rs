@@ -1,0 +1,327 @@
+//! `onrush run FILE.yaml`: a scenario file from its first line to the last of the summary.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use engine::{DataSources, StopHandle};
+use feed::{AtEnd, Csv, Feed, Format, Pick, Share, Spec};
+use figures::Run;
+use plan::{CaptureOptions, Draft, Flags, Plan, PlanError, TargetPolicy, Value};
+use report::Language;
+use scenario::{
+    Amount, DataFormat, DataSet, Diagnostics, Encoding, Fault, Lowered, Lowering, Opened, Outside, RowPick, RowShare,
+};
+
+use crate::args::{EngineArgs, RunArgs, USER_AGENT};
+use crate::data_sources::supplies;
+use crate::exit::Exit;
+use crate::output;
+use crate::run_settings::RunSettings;
+use crate::run_url::{Carry, Load, Prepared, Sources, run_input};
+
+/// Runs a file.
+pub(crate) fn play(args: &RunArgs, file: &str) -> Exit {
+    play_with(args, file, false, &|load, prepared, settings| load.carry_out_prepared(prepared, settings))
+}
+
+/// The same, its load carried out otherwise. `grows`: the load may become larger than the file says.
+pub(crate) fn play_with(args: &RunArgs, file: &str, grows: bool, carry: Carry<'_>) -> Exit {
+    let language = Load::new(&args.view).view.language;
+    if let Some(var) = args.vars.iter().find(|var| !var.contains('=')) {
+        output::complain(&language.pick(
+            format!("--var wants NAME=VALUE, like --var {var}=7, not '{var}'"),
+            format!("--var 的值 '{var}' 无效：应为名称=值，例如 --var {var}=7"),
+        ));
+        return Exit::Usage;
+    }
+    let mut opened = match open(file, &args.vars) {
+        Ok(opened) => opened,
+        Err(mistakes) => {
+            output::complain_in_lines(&report::scenario_mistakes(&mistakes, language));
+            return Exit::Usage;
+        }
+    };
+    // What nobody typed is not given.
+    let is_own_agent = args.flags.user_agent == USER_AGENT;
+    let agent = if is_own_agent { String::new() } else { args.flags.user_agent.clone() };
+    if let Err(fault) = opened.give(&Flags { user_agent: agent, ..args.flags.clone() }, &args.only) {
+        output::complain(&report::flag_fault(&fault, language));
+        return Exit::Usage;
+    }
+    // Two runs draw the same only where somebody wants it.
+    opened.file.run.seed.get_or_insert_with(crate::workers::drawn_seed);
+    let args = &with_run(args, &opened.file.run);
+    let load = Load::new(&args.view);
+    let mut settings = match load.settings(args) {
+        Ok(settings) => RunSettings { grows, ..settings },
+        Err(exit) => return exit,
+    };
+    let secrets: Vec<&str> = opened.file.secrets.iter().map(|secret| secret.name.text.as_str()).collect();
+    settings.of_file(&opened.source.text, |text| scenario::without_secrets(text, &secrets));
+    let player = Player { load: &load, args, opened: &opened, language, carry };
+    match player.play(settings) {
+        Ok(exit) | Err(exit) => exit,
+    }
+}
+
+/// The arguments, and what the file says where they say nothing.
+fn with_run(args: &RunArgs, run: &scenario::Run) -> RunArgs {
+    let mut args = args.clone();
+    let or = |own: &mut Option<String>, of_file: &Option<String>| {
+        if own.is_none() {
+            own.clone_from(of_file);
+        }
+    };
+    // What is only looked at makes no reports.
+    if !args.debug {
+        or(&mut args.view.json, &run.json);
+        or(&mut args.hdr, &run.hdr);
+        or(&mut args.log.log, &run.log);
+    }
+    or(&mut args.engine.threads, &run.threads.map(|threads| threads.to_string()));
+    or(&mut args.flags.seed, &run.seed.map(|seed| seed.to_string()));
+    args.strict |= run.strict;
+    if !args.probe && !args.no_probe {
+        (args.probe, args.no_probe) = (run.probe == Some(true), run.probe == Some(false));
+    }
+    args
+}
+
+/// Reads a file, with variables that the command line sets.
+fn open(file: &str, vars: &[String]) -> Result<Opened, Diagnostics> {
+    let given = vars.iter().filter_map(|var| var.split_once('='));
+    scenario::read_with(Path::new(file), given)
+}
+
+struct Player<'a> {
+    load: &'a Load,
+    args: &'a RunArgs,
+    opened: &'a Opened,
+    language: Language,
+    carry: Carry<'a>,
+}
+
+/// Tells all mistakes of a file.
+fn refuse(mistakes: &Diagnostics, language: Language) -> Exit {
+    output::complain_in_lines(&report::scenario_mistakes(mistakes, language));
+    Exit::Usage
+}
+
+impl Player<'_> {
+    fn play(&self, mut settings: RunSettings) -> Result<Exit, Exit> {
+        let supplies = self.supplies()?;
+        let file = &self.opened.file;
+        let unknown = self.args.only.iter().find(|name| !file.scenarios.iter().any(|one| one.name.text == **name));
+        if let Some(name) = unknown {
+            let known: Vec<&str> = file.scenarios.iter().map(|one| one.name.text.as_str()).collect();
+            let known = known.join(self.language.pick(", ", "、"));
+            let text = self.language.pick(
+                format!("--only {name}: the file has no scenario '{name}'; it has: {known}"),
+                format!("--only {name}：文件中没有场景 '{name}'；可用：{known}"),
+            );
+            return Err(self.load.refuse(&text, Exit::Usage));
+        }
+        let folder = Path::new(&self.opened.source.name).parent().map(Path::to_owned).unwrap_or_default();
+        let environment = |name: &str| std::env::var(name).ok();
+        let mut schemas = Vec::new();
+        let requested = Outside {
+            environment: &environment,
+            interpreters: supplies.interpreters.as_deref(),
+            schemas: &[],
+            folder: &folder,
+            user_agent: USER_AGENT,
+        };
+        let first = self.reported(Lowering::new(self.opened, &requested))?;
+        let mut reach = None;
+        for draft in first.undescribed() {
+            // The load of the file decides who must consent.
+            let draft = Draft { load: self.whole_load(), consents: file.run.consents.clone(), ..draft };
+            if let Some((schema, reached)) = self.load.described(&draft)? {
+                reach = Some(reached);
+                schemas.push((draft, schema));
+            }
+        }
+        let outside = Outside { schemas: &schemas, ..requested };
+        let mut lowering = self.reported(Lowering::new(self.opened, &outside))?;
+        // Everything that is wrong is told before anything is sent, and whoever must be asked is asked.
+        let Lowered { plan: mut checked, .. } = self.reported(lowering.run(&self.args.only))?;
+        let connection = &file.defaults.flags.connection;
+        if settings.is_debug() {
+            checked = checked.for_debug();
+        }
+        settings.consents(&file.run.consents);
+        checked = settings.requested_for(checked);
+        self.load.ways(&mut checked, connection, reach)?;
+        let reach = Some(checked.scenarios[0].target().reach.clone());
+        let (before, after) = (self.reported(lowering.before())?, self.reported(lowering.after())?);
+        let of_before = self.consented(before.as_ref())?;
+        let of_after = if settings.is_debug() { None } else { self.consented(after.as_ref())? };
+        if let Some(before) = before {
+            let (names, values) = self.once(true, before, of_before, &supplies)?;
+            lowering.learn(&names, &values);
+        }
+        let Lowered { plan, .. } = self.reported(lowering.run(&self.args.only))?;
+        // Of some scenarios alone, thresholds of the others have nothing to judge.
+        let catalog = engine::catalog(&plan);
+        let has_part =
+            |limit: &&scenario::Limit| limit.of.as_ref().is_none_or(|name| catalog.named(&name.text).is_some());
+        settings.add_thresholds(file.thresholds.iter().filter(has_part).map(|limit| limit.threshold.clone()));
+        let sources = Sources { connection, reach, supplies: supplies.clone() };
+        let exit = self.measure(plan, sources, &settings)?;
+        match self.reported(lowering.after())? {
+            Some(after) if !settings.is_debug() => match self.once(false, after, of_after, &supplies) {
+                Ok(_) => Ok(exit),
+                Err(failed) => Ok(if exit == Exit::Done { failed } else { exit }),
+            },
+            _ => Ok(exit),
+        }
+    }
+
+    /// The load itself, unless somebody stopped what is done before it.
+    fn measure(&self, plan: Plan, sources: Sources<'_>, settings: &RunSettings) -> Result<Exit, Exit> {
+        if self.load.watch(&StopHandle::default())?.is_requested() {
+            let text = self
+                .language
+                .pick("stopped before the load began, so nothing was measured", "压测开始前已停止，没有进行测量");
+            return Ok(self.load.refuse(text, Exit::Stopped));
+        }
+        let prepared = self.load.ready(plan, sources, &self.args.engine, settings)?;
+        Ok((self.carry)(self.load, prepared, settings))
+    }
+
+    fn reported<T>(&self, made: Result<T, Diagnostics>) -> Result<T, Exit> {
+        made.map_err(|mistakes| refuse(&mistakes, self.language))
+    }
+
+    /// Whom steps that are done once may reach, when somebody has been asked.
+    fn consented(&self, once: Option<&Lowered>) -> Result<Option<TargetPolicy>, Exit> {
+        let Some(once) = once else { return Ok(None) };
+        let mut plan = once.plan.clone();
+        self.load.ways(&mut plan, &self.opened.file.defaults.flags.connection, None)?;
+        Ok(Some(plan.scenarios[0].target().reach.clone()))
+    }
+
+    /// What is done once, before the load or after it. Gives what was taken.
+    fn once(
+        &self,
+        is_before: bool,
+        lowered: Lowered,
+        reach: Option<TargetPolicy>,
+        supplies: &DataSources,
+    ) -> Result<(Vec<String>, Vec<Value>), Exit> {
+        let Lowered { plan, variables } = lowered;
+        let plan = Plan { keeps: CaptureOptions { failures: true, ..plan.keeps }, ..plan };
+        let connection = &self.opened.file.defaults.flags.connection;
+        let settings = RunSettings::default();
+        let sources = Sources { connection, reach, supplies: supplies.clone() };
+        // What is done once needs nobody else.
+        let engine = EngineArgs { workers: None, cluster: None, hosts: None, ..self.args.engine.clone() };
+        let prepared = self.load.ready(plan, sources, &engine, &settings)?;
+        let Prepared { plan, resolved, options } = prepared;
+        let stop = StopHandle::default();
+        let requested = self.load.watch(&stop)?;
+        let was_requested = requested.is_requested();
+        let result = engine::run(&plan, &options, &stop, |_| std::ops::ControlFlow::Continue(()));
+        let result =
+            result.map_err(|error| self.load.refuse(&report::run_error(&error, self.language), Exit::of(&error)))?;
+        let counts = &result.total.counts;
+        let is_good = counts.failed() == 0 && counts.succeeded() > 0 && counts.unfinished() + counts.lost() == 0;
+        let values = result.values.clone();
+        if is_good {
+            return Ok((variables, values));
+        }
+        if requested.is_requested() && !was_requested {
+            return Err(Exit::Stopped);
+        }
+        let showing = self.load.showing(&plan, &settings);
+        let run = Run::of(run_input(Arc::new(plan.without_secrets()), &resolved, result));
+        output::note(report::failed_responses(&run, &showing).trim());
+        let text = match is_before {
+            true => self.language.pick(
+                "the steps of 'setup' failed, so nothing was measured; mend what is shown above, or leave them out",
+                "'setup' 中的步骤失败，因此没有进行压测；请处理上面显示的问题，或去掉这些步骤",
+            ),
+            false => self.language.pick(
+                "the steps of 'teardown' failed; the load before them was measured as reported; mend what is shown above",
+                "'teardown' 中的步骤失败；此前的压测结果仍然有效；请处理上面显示的问题",
+            ),
+        };
+        Err(self.load.refuse(text, Exit::Unmet))
+    }
+
+    /// All that the file does at once, for whoever is asked for consent.
+    fn whole_load(&self) -> plan::draft::Load {
+        let users = |one: &scenario::Scenario| match &one.load.amount {
+            Amount::Users { count, .. } => *count,
+            Amount::Rate { .. } => one.connections.unwrap_or(plan::OPEN_CONNECTIONS_MAX),
+        };
+        let connections: u64 = self.opened.file.scenarios.iter().map(users).sum();
+        plan::draft::Load { connections: Some(connections.max(1)), ..plan::draft::Load::default() }
+    }
+
+    /// The rows of all data, and what evaluates expressions.
+    fn supplies(&self) -> Result<DataSources, Exit> {
+        let mut feeds = Vec::new();
+        let folder = Path::new(&self.opened.source.name).parent().map(Path::to_owned).unwrap_or_default();
+        for set in &self.opened.file.data {
+            let feed = spec_of(set, &folder)
+                .and_then(|spec| Feed::open(spec).map_err(|error| report::feed_error(&error, self.language)));
+            feeds.push(feed.map_err(|text| self.load.refuse(&text, Exit::Usage))?);
+        }
+        Ok(DataSources { feeds: feeds.into(), ..supplies() })
+    }
+}
+
+/// A file of rows as the file of scenarios means it.
+fn spec_of(set: &DataSet, folder: &Path) -> Result<Spec, String> {
+    let csv = || Csv {
+        separator: char::from(set.separator),
+        columns: set.columns.clone().filter(|_| set.is_headless),
+        charset: (set.encoding == Encoding::Gbk).then(|| "gbk".to_owned()),
+    };
+    let format = match set.format {
+        DataFormat::Csv => Format::Csv(csv()),
+        DataFormat::Json => Format::Json,
+        DataFormat::JsonLines => Format::JsonLines,
+    };
+    Ok(Spec {
+        file: folder.join(&set.file),
+        format,
+        pick: match set.pick {
+            RowPick::Next => Pick::Next,
+            RowPick::Random => Pick::Random,
+        },
+        share: match set.share {
+            RowShare::Split => Share::Split,
+            RowShare::Copy => Share::Copy,
+            RowShare::Unique => Share::Unique,
+        },
+        at_end: match set.at_end {
+            scenario::AtEnd::Again => AtEnd::Again,
+            scenario::AtEnd::Stop => AtEnd::Stop,
+        },
+    })
+}
+
+/// Everything that can be wrong with a file and is found without asking anybody.
+pub(crate) fn check(opened: &Opened) -> Result<(), Diagnostics> {
+    let folder = Path::new(&opened.source.name).parent().map(Path::to_owned).unwrap_or_default();
+    let (environment, supplies) = (|name: &str| std::env::var(name).ok(), supplies());
+    let outside = Outside {
+        environment: &environment,
+        interpreters: supplies.interpreters.as_deref(),
+        schemas: &[],
+        folder: &folder,
+        user_agent: USER_AGENT,
+    };
+    let found = || -> Result<(), Diagnostics> {
+        let lowering = Lowering::new(opened, &outside)?;
+        lowering.before()?;
+        lowering.run(&[])?;
+        lowering.after().map(drop)
+    };
+    let Err(mut mistakes) = found() else { return Ok(()) };
+    // Services may be described by the target, which is not asked here.
+    mistakes.all.retain(|mistake| !matches!(mistake.fault, Fault::Value(PlanError::NoSchema { .. })));
+    if mistakes.all.is_empty() { Ok(()) } else { Err(mistakes) }
+}

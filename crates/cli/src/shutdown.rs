@@ -1,0 +1,87 @@
+//! Whoever ends a load from outside: signals, gently first and then at once.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use engine::StopHandle;
+use report::Language;
+
+use crate::exit::Exit;
+use crate::{output, signals};
+
+/// After a second signal the end takes no longer than this.
+const SECOND_SIGNAL_WAIT: Duration = Duration::from_secs(2);
+
+/// Whoever hears of signals, and what they end now.
+type Current = (signals::StopRequest, Arc<Mutex<Option<StopHandle>>>);
+
+/// It is there once somebody has asked for it.
+static CURRENT: Mutex<Option<Current>> = Mutex::new(None);
+
+/// From now on Ctrl-C ends this gently, and once more at once: what a file does before its load, the load, what it does behind it,
+/// each run of a page. Where that cannot be, it is told, and how the program ends comes back.
+pub(crate) fn watch_signals(stop: &StopHandle, language: Language) -> Result<signals::StopRequest, Exit> {
+    reported(watch(Some(stop.clone()), language), language)
+}
+
+/// The same while nothing goes on: whoever asked ends when it is seen.
+pub(crate) fn watch_idle(language: Language) -> Result<signals::StopRequest, Exit> {
+    reported(watch(None, language), language)
+}
+
+fn reported(
+    watched: Result<signals::StopRequest, std::io::Error>,
+    language: Language,
+) -> Result<signals::StopRequest, Exit> {
+    watched.map_err(|error| {
+        output::complain(&report::run_error(&error.into(), language));
+        Exit::System
+    })
+}
+
+/// Nothing goes on any more.
+pub(crate) fn idle() {
+    if let Some((_, current)) = &*CURRENT.lock().unwrap_or_else(PoisonError::into_inner) {
+        *current.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+fn watch(stop: Option<StopHandle>, language: Language) -> Result<signals::StopRequest, std::io::Error> {
+    let mut known = CURRENT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((requested, current)) = &*known {
+        *current.lock().unwrap_or_else(PoisonError::into_inner) = stop;
+        return Ok(requested.clone());
+    }
+    let current = Arc::new(Mutex::new(stop));
+    let requested = watch_current(current.clone(), language)?;
+    *known = Some((requested.clone(), current));
+    Ok(requested)
+}
+
+fn watch_current(
+    current: Arc<Mutex<Option<StopHandle>>>,
+    language: Language,
+) -> Result<signals::StopRequest, std::io::Error> {
+    let now = move || current.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let (gently, at_once) = (now.clone(), now);
+    let first = move || {
+        let Some(stop) = gently() else { return };
+        output::note(language.pick(
+            "stopping: waiting for what is in flight; Ctrl-C again ends at once",
+            "正在停止：等待在途请求完成；再按一次 Ctrl-C 立即结束",
+        ));
+        stop.stop();
+    };
+    let again = move || {
+        if let Some(stop) = at_once() {
+            stop.abort();
+        }
+        // A file that is a pipe may have nobody who reads it.
+        std::thread::spawn(|| {
+            std::thread::sleep(SECOND_SIGNAL_WAIT);
+            screen::restore();
+            std::process::exit(Exit::Stopped as i32);
+        });
+    };
+    signals::watch(first, again)
+}

@@ -1,0 +1,83 @@
+//! What of a command line does not go together, or does not fit the plan.
+
+use metrics::Threshold;
+use plan::{Load, Need, Plan, PlanError, UserShape};
+use report::Language;
+
+use crate::args::RunArgs;
+use crate::live::View;
+use crate::output;
+use crate::run_settings::RunSettings;
+
+/// What is wrong with thresholds of one part of a plan, in words.
+pub(crate) fn wrong_parts(plan: &Plan, thresholds: &[Threshold], language: Language) -> Option<String> {
+    let catalog = engine::catalog(plan);
+    let of_parts = thresholds.iter().filter_map(|one| Some((one, one.of.as_deref()?)));
+    let wrong = |(threshold, name): (&Threshold, &str)| {
+        let text = &threshold.text;
+        if threshold.abort_after.is_some() {
+            return Some(language.pick(
+                format!("--threshold '{text}': one of a step, transaction or scenario is judged at the end; leave 'abort' out, or the name"),
+                format!("--threshold '{text}'：单个步骤、事务或场景的阈值在结束时才判定；请去掉 abort，或去掉名称"),
+            ));
+        }
+        if let Some(fault) = threshold.wrong_part(&catalog) {
+            let fault = report::threshold_fault(fault, language);
+            return Some(
+                language.pick(format!("--threshold '{text}': {fault}"), format!("--threshold '{text}'：{fault}")),
+            );
+        }
+        catalog.named(name).is_none().then(|| {
+            let known = catalog.names().collect::<Vec<_>>().join(language.pick(", ", "、"));
+            language.pick(
+                format!("--threshold '{text}': nothing is called '{name}'; there are: {known}"),
+                format!("--threshold '{text}'：没有名为 '{name}' 的场景、步骤或事务；可用：{known}"),
+            )
+        })
+    };
+    of_parts.into_iter().find_map(wrong)
+}
+
+/// Users that come one after the other may find nothing left of a number that all share.
+pub(crate) fn hint_at_ramp(plan: &Plan, settings: &RunSettings, view: View) {
+    if view.is_quiet || settings.is_debug || settings.past.is_some() {
+        return;
+    }
+    let shared = plan.scenarios.iter().find_map(|scenario| match &scenario.load {
+        Load::Closed { shape: UserShape::Ramp(_), requests: Some(all), .. } => Some((*all, scenario.users())),
+        _ => None,
+    });
+    let Some((all, users)) = shared else { return };
+    let each = if all % users == 0 { (all / users).to_string() } else { "N".to_owned() };
+    let (count, own) = match settings.file.is_some() {
+        true => (format!("iterations: {all}"), format!("iterations_per_user: {each}")),
+        false => (format!("-n {all}"), format!("--requests-each {each}")),
+    };
+    output::note(&view.language.pick(
+        format!("onrush: {count} is of all users together, so the first ones of a ramp may do all of it; {own} gives each of the {users} its own"),
+        format!("onrush: {count} 是所有用户合计的数量，梯度加压时，可能由最先开始的用户全部完成；{own} 让 {users} 个用户各做各的"),
+    ));
+}
+
+/// The first flag that wants a report of a load.
+pub(crate) fn reported(args: &RunArgs) -> Option<&'static str> {
+    let wanted = [
+        ("--json", args.view.json.is_some()),
+        ("--output json", args.view.output.as_deref() == Some("json")),
+        ("--hdr", args.hdr.is_some()),
+        ("--html", args.keep.html.is_some()),
+        ("--save", args.keep.save),
+        ("--baseline", args.keep.baseline.is_some()),
+        ("--export", !args.exports.kinds.is_empty()),
+        ("--log", args.log.log.is_some()),
+        ("--slowest", args.log.slowest.is_some()),
+    ];
+    wanted.into_iter().find(|(_, is_wanted)| *is_wanted).map(|(flag, _)| flag)
+}
+
+/// Flags of scenario files without one.
+pub(crate) fn needs_file(args: &RunArgs) -> Option<PlanError> {
+    let given = [("--var", !args.vars.is_empty()), ("--only", !args.only.is_empty())];
+    let flag = given.into_iter().find(|(_, is_given)| *is_given);
+    flag.map(|(flag, _)| PlanError::Needs { flag, needed: Need::File })
+}

@@ -1,0 +1,311 @@
+//! A benchmark of a bus: many workers, each with its own connection, that make no load and send synthetic results.
+//! The expected total is known to the last start, so it shows how many workers a bus and a leader can take.
+
+mod made;
+mod virtual_worker;
+
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use driver::{Choice, Clock};
+use engine::{DataSources, RequestLogConfig, RunError, RunOptions, RunUpdate, Running, StopHandle};
+use metrics::Distribution;
+use pacing::Nanos;
+use plan::Flags;
+
+use crate::bus::{BusEvent, Inbox};
+use crate::coordinator::Workers;
+use crate::nats::{BusUrl, NatsError, Role, forget, join};
+use crate::protocol::{Batch, read};
+use crate::{OnLoss, Setting};
+pub use made::{TIME_MIN, TIMES};
+use virtual_worker::Shared;
+
+/// Starts a second, of all of them.
+pub const RATE: u64 = 400_000;
+/// Those of which each says something.
+const FAULTS_MAX: usize = 16;
+
+/// What is to be tried.
+#[derive(Clone, Debug)]
+pub struct Order {
+    /// The bus. They meet in a cluster of their own there, which goes with them.
+    pub bus_url: BusUrl,
+    /// Drawn: no other crowd has the same.
+    pub who: u64,
+    /// So many workers.
+    pub workers: usize,
+    /// So long they would make load.
+    pub seconds: u64,
+    /// All of them are there after so long.
+    pub patience: Duration,
+    /// The version that all of them have.
+    pub version: String,
+}
+
+/// How far it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// So many are there.
+    There(usize),
+    /// All are ready, after so long.
+    Ready(Duration),
+    /// Another second of it was put together.
+    Second(u64),
+}
+
+/// What came of it.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// From the first to the moment when all were ready.
+    pub ready_after: Duration,
+    /// Workers that had a part.
+    pub with_part: usize,
+    /// From the start to the last that was told.
+    pub span: Duration,
+    /// How long after it was sent each batch was heard, in nanoseconds.
+    pub lags: Distribution,
+    /// Bytes of all batches.
+    pub bytes: u64,
+    /// Starts that were made up.
+    pub made: u64,
+    /// Those that whoever leads has put together.
+    pub counted: u64,
+    /// By the books of whoever leads: those that nobody had,
+    pub undelivered: u64,
+    /// and those of which nobody knows.
+    pub unknown: u64,
+    /// Workers that were given up.
+    pub lost: usize,
+    /// The times that whoever leads has put together.
+    pub times: Distribution,
+    /// They are, bucket for bucket, those that were made up.
+    pub is_same: bool,
+    /// How often something went wrong with a worker.
+    pub fault_count: usize,
+    /// What, of the first of them.
+    pub faults: Vec<Fault>,
+}
+
+/// What may go wrong with a worker.
+#[derive(Clone, Debug)]
+pub enum Fault {
+    /// It does not come on the bus.
+    Bus(Arc<NatsError>),
+    /// It did not reach whoever leads in time.
+    GivenUp,
+}
+
+/// Why there is no outcome.
+#[derive(Debug, thiserror::Error)]
+pub enum BusBenchmarkError {
+    /// The bus.
+    #[error(transparent)]
+    Bus(#[from] NatsError),
+    /// The run, and what the first worker said for which something went wrong.
+    #[error("{error}")]
+    Run {
+        /// What the engine says.
+        error: RunError,
+        /// What went wrong with a worker.
+        first: Option<Fault>,
+    },
+    /// The system.
+    #[error(transparent)]
+    System(#[from] std::io::Error),
+    /// The plan.
+    #[error(transparent)]
+    Plan(#[from] plan::PlanError),
+}
+
+/// What all threads know.
+#[derive(Clone, Debug)]
+struct Known {
+    clock: Clock,
+    /// When the run started, by that clock; 0 before.
+    started: Arc<AtomicU64>,
+    there: Arc<AtomicUsize>,
+    /// Something went wrong with a worker.
+    has_fault: Arc<AtomicBool>,
+    is_over: Arc<AtomicBool>,
+}
+
+/// How late each batch was heard, and the bytes of all of them.
+type Lags = Arc<Mutex<(Distribution, u64)>>;
+
+/// Tries it. What happens is told as it does.
+///
+/// # Errors
+/// There is no bus, or workers do not get ready.
+pub fn try_out(order: &Order, stop: &StopHandle, tell: impl FnMut(Moment)) -> Result<Outcome, BusBenchmarkError> {
+    // Nobody else is there: neither workers that make load, nor another crowd.
+    let bus_url = order.bus_url.named(format!("sim-{:016x}", order.who));
+    let outcome = tried(&Order { bus_url: bus_url.clone(), ..order.clone() }, stop, tell);
+    forget(&bus_url);
+    outcome
+}
+
+fn tried(order: &Order, stop: &StopHandle, mut tell: impl FnMut(Moment)) -> Result<Outcome, BusBenchmarkError> {
+    let begun = Instant::now();
+    let known = Known {
+        clock: Clock::start(),
+        started: Arc::default(),
+        there: Arc::default(),
+        has_fault: Arc::default(),
+        is_over: Arc::default(),
+    };
+    let lags: Lags = Arc::default();
+    let team = leads(order, &known, lags.clone())?;
+    let plan = load(order.seconds)?;
+    let options = options(team)?;
+    let bus_benchmark = BusBenchmark::comes(order, &known)?;
+    let starting = {
+        let (stop, plan) = (stop.clone(), Arc::new(plan));
+        std::thread::spawn(move || Running::start(plan, options, &stop))
+    };
+    while !starting.is_finished() {
+        tell(Moment::There(known.there.load(Ordering::Relaxed)));
+        if known.has_fault.load(Ordering::Relaxed) {
+            // One that is not there will not come.
+            stop.abort();
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let started = starting.join().map_err(|_| std::io::Error::other("the run has panicked"))?;
+    let of_run = |error, bus_benchmark: BusBenchmark| BusBenchmarkError::Run {
+        error,
+        first: bus_benchmark.ends().faults.into_iter().next(),
+    };
+    let mut running = match started {
+        Ok(running) => running,
+        Err(error) => return Err(of_run(error, bus_benchmark)),
+    };
+    let ready_after = begun.elapsed();
+    tell(Moment::Ready(ready_after));
+    let from = Instant::now();
+    while let Some(reported) = running.wait() {
+        if let RunUpdate::Interval(interval) = reported {
+            tell(Moment::Second(interval.number));
+        }
+    }
+    let span = from.elapsed();
+    let result = match running.finish() {
+        Ok(result) => result,
+        Err(error) => return Err(of_run(error, bus_benchmark)),
+    };
+    let made = bus_benchmark.ends();
+    let (lags, bytes) = lags.lock().map(|lags| lags.clone()).unwrap_or_default();
+    let workers_summary = result.workers_summary.unwrap_or_default();
+    Ok(Outcome {
+        ready_after,
+        with_part: workers_summary.workers.len(),
+        span,
+        lags,
+        bytes,
+        made: made.starts,
+        counted: result.total.counts.started(),
+        undelivered: workers_summary.books.undelivered,
+        unknown: workers_summary.books.unknown,
+        lost: workers_summary.workers.iter().filter(|worker| worker.losses > 0).count(),
+        is_same: result.total.connect == made.times,
+        times: result.total.connect.clone(),
+        fault_count: made.fault_count,
+        faults: made.faults,
+    })
+}
+
+/// All of them, on one thread.
+struct BusBenchmark {
+    is_over: Arc<AtomicBool>,
+    thread: JoinHandle<Made>,
+}
+
+/// What all of them would have made and seen, and what went wrong.
+#[derive(Default)]
+struct Made {
+    starts: u64,
+    times: Distribution,
+    fault_count: usize,
+    faults: Vec<Fault>,
+}
+
+impl BusBenchmark {
+    fn comes(order: &Order, known: &Known) -> Result<Self, std::io::Error> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let shared = Shared::new(order, known.clone());
+        let count = order.workers as u64;
+        let thread = std::thread::Builder::new().name("crowd".to_owned());
+        let thread = thread.spawn(move || virtual_worker::all(count, shared, &runtime))?;
+        Ok(Self { is_over: known.is_over.clone(), thread })
+    }
+
+    fn ends(self) -> Made {
+        self.is_over.store(true, Ordering::Relaxed);
+        self.thread.join().unwrap_or_default()
+    }
+}
+
+/// Whoever leads them; what it hears is looked at on its way.
+fn leads(order: &Order, known: &Known, lags: Lags) -> Result<Workers, NatsError> {
+    let known = known.clone();
+    let setting = Setting {
+        who: order.who,
+        version: order.version.clone(),
+        workers: order.workers,
+        patience: Nanos::from(order.patience),
+        min_workers: 1,
+        on_loss: OnLoss::Rebalance,
+        ttl: Nanos::from_millis(3_000),
+        lease: Nanos::from_millis(5_000),
+        late_news: Nanos::from_millis(15_000),
+        closed_is_gone: false,
+        start_lead: Nanos::from_millis(2_000),
+        is_standby: false,
+        is_alone: false,
+    };
+    Workers::lead(setting, Box::new(|| None), None, |subjects, inbox| {
+        let inbox: Inbox = Box::new(move |what| {
+            let started = Nanos(known.started.load(Ordering::Relaxed));
+            if let BusEvent::Entry { payload, .. } = &what
+                && let Some(batch) = read::<Batch>(payload)
+                && started > Nanos::ZERO
+                && batch.sent_at > Nanos::ZERO
+                && let Ok(mut lags) = lags.lock()
+            {
+                let at = known.clock.now().since(started);
+                lags.0.record(at.since(batch.sent_at).0);
+                lags.1 += payload.len() as u64;
+            }
+            inbox(what)
+        });
+        join(&order.bus_url, Role::Leads, subjects, inbox)
+    })
+}
+
+/// What they would do; nobody is there, and nobody is asked.
+fn load(seconds: u64) -> Result<plan::Plan, plan::PlanError> {
+    let text = |text: String| Some(text);
+    let flags = Flags {
+        url: text("http://127.0.0.1:9/".to_owned()),
+        rate: text(RATE.to_string()),
+        duration: text(format!("{seconds}s")),
+        ..Flags::default()
+    };
+    flags.plan()
+}
+
+fn options(team: Workers) -> Result<RunOptions, std::io::Error> {
+    Ok(RunOptions {
+        address: std::net::SocketAddr::from(([127, 0, 0, 1], 9)),
+        tls: None,
+        others: Vec::new(),
+        threads: 1,
+        pins_threads: false,
+        driver: driver::choose(Choice::Poll)?,
+        log_config: RequestLogConfig { slowest: 0, log: None },
+        supplies: DataSources::default(),
+        team: Some(Arc::new(team)),
+    })
+}

@@ -1,0 +1,83 @@
+//! What a worker would have seen: times that fill their span evenly, so that each share of them is known.
+
+use engine::{PartEnd, WireScenarioOutcome};
+use metrics::{Counter, Distribution, Snapshot};
+use pacing::{Nanos, Segment};
+
+use super::RATE;
+use crate::PartOf;
+use crate::encoding::end_to_bytes;
+use crate::protocol::{News, Row};
+
+/// The times are from this one on, in nanoseconds.
+pub const TIME_MIN: u64 = 200_000;
+/// So many, all alike often.
+pub const TIMES: u64 = 3_000_000;
+/// Its multiples fill what is between two whole numbers evenly.
+const GOLDEN: f64 = 0.618_033_988_749_894_9;
+const SECOND: Nanos = Nanos::from_millis(1_000);
+
+/// A part of the load that nobody makes.
+pub(super) struct IdlePart {
+    pub(super) of: PartOf,
+    segment: Segment,
+    started: Nanos,
+    /// Seconds that were told.
+    reported: u64,
+    is_stopped: bool,
+    pub(super) is_over: bool,
+}
+
+impl IdlePart {
+    pub(super) fn new(of: PartOf, segment: Segment, started: Nanos) -> Self {
+        Self { of, segment, started, reported: 0, is_stopped: false, is_over: false }
+    }
+
+    /// When there is something to tell next; never, when it is over.
+    pub(super) fn next_at(&self) -> Nanos {
+        if self.is_over { Nanos::NEVER } else { self.started + Nanos((self.reported + 1) * SECOND.0) }
+    }
+
+    /// All of it was told.
+    pub(super) fn is_reported(&self, seconds: u64) -> bool {
+        self.is_stopped || self.reported >= seconds
+    }
+
+    /// It is told no further.
+    pub(super) fn stop(&mut self) {
+        self.is_stopped = true;
+    }
+
+    /// What it would have seen in the next second. `made` and `times` are those of all.
+    pub(super) fn row(&mut self, made: &mut u64, times: &mut Distribution) -> News {
+        let own = |second: u64| self.segment.count_of_first(second * RATE);
+        let count = own(self.reported + 1) - own(self.reported);
+        self.reported += 1;
+        let mut seen = Snapshot::default();
+        seen.counts[Counter::Started] = count;
+        for number in *made..*made + count {
+            // They fill their span evenly, in whatever order they come.
+            let time = TIME_MIN + ((number as f64 * GOLDEN).fract() * TIMES as f64) as u64;
+            seen.connect.record(time);
+            times.record(time);
+        }
+        *made += count;
+        let mut bytes = Vec::new();
+        seen.encode(&mut bytes);
+        let (number, covered) = (self.reported, Nanos(self.reported * SECOND.0));
+        News::Row(Row { part: self.of.part, number, first: number, upto: number, covered, seen: vec![bytes] })
+    }
+
+    pub(super) fn end(&self) -> News {
+        let until = Nanos(self.reported * SECOND.0);
+        let end = PartEnd {
+            wall: until,
+            scenarios: vec![WireScenarioOutcome { stopped_at: until, ..WireScenarioOutcome::default() }],
+            shards: Vec::new(),
+            cpu: host::CpuTime::default(),
+            used_up: Vec::new(),
+            met: Vec::new(),
+        };
+        News::Ended { part: self.of.part, until, end: end_to_bytes(&end) }
+    }
+}

@@ -1,0 +1,207 @@
+//! The workers of a run as its engine sees them: the leader, on its own thread, between the bus and the run.
+
+mod account;
+mod held;
+mod journal;
+mod order;
+pub mod replay;
+mod results;
+mod run_loop;
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use driver::Clock;
+use engine::{
+    AGO_MAX, BackendFault, DataSources, HoldBackend, HoldBegun, HoldOrder, HoldReporter, RemoteBackend, RemoteRun,
+    RunError, RunReporter, StopHandle,
+};
+use pacing::Nanos;
+use plan::{Carried, Hold, Plan};
+
+use crate::bus::{Bus, BusEvent, Inbox};
+use crate::encoding::pack;
+use crate::leader::{Leader, RunOrder, Setting};
+pub use journal::{Complain, Keeping};
+pub use order::undivided;
+use order::{hold_order, run_order};
+use run_loop::Coordinator;
+
+/// The run is looked at so often.
+const LOOKS_EVERY: Duration = Duration::from_millis(20);
+/// On one machine all have heard within this time; elsewhere within that.
+const RECEIVED_HERE: Nanos = Nanos::from_millis(50);
+const RECEIVED_AFAR: Nanos = Nanos::from_millis(500);
+
+enum Input {
+    BusEvent(BusEvent),
+    Begin(Box<Begin>),
+    BeginToHold(Box<BeginToHold>),
+    Cancel,
+    Close,
+}
+
+/// A run that is to begin.
+struct Begin {
+    order: RunOrder,
+    plan: Arc<Plan>,
+    address: SocketAddr,
+    reporter: RunReporter,
+    response: SyncSender<Result<Nanos, BackendFault>>,
+}
+
+/// Connections that are to be held.
+struct BeginToHold {
+    order: RunOrder,
+    /// The clock of who watches.
+    clock: Clock,
+    reporter: HoldReporter,
+    /// So many.
+    connections: u64,
+    response: SyncSender<Result<(Nanos, usize), BackendFault>>,
+}
+
+/// Says why a run waits in vain for workers, if it does.
+pub type Look = Box<dyn Fn() -> Option<BackendFault> + Send + Sync>;
+
+/// Workers that are led from this process.
+pub struct Workers {
+    inputs: Mutex<Sender<Input>>,
+    clock: Clock,
+    thread: Mutex<Option<JoinHandle<()>>>,
+    received_within: Nanos,
+    /// Nobody else may lead them.
+    is_alone: bool,
+    look: Look,
+    /// By what runs are judged.
+    thresholds: Vec<String>,
+}
+
+impl fmt::Debug for Workers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Workers").finish_non_exhaustive()
+    }
+}
+
+impl Workers {
+    /// Leads workers on a bus, which `join` joins: it listens to these subjects, and what comes goes into the inbox. What is heard of
+    /// loads is kept too where `keeping` says so.
+    ///
+    /// # Errors
+    /// There is no bus, or no thread.
+    pub fn lead<E: From<std::io::Error>>(
+        setting: Setting,
+        look: Look,
+        keeping: Option<Keeping>,
+        join: impl FnOnce(Vec<String>, Inbox) -> Result<Box<dyn Bus>, E>,
+    ) -> Result<Self, E> {
+        let clock = Clock::at(AGO_MAX);
+        let is_alone = setting.is_alone && keeping.is_none();
+        let received_within = if setting.closed_is_gone { RECEIVED_HERE } else { RECEIVED_AFAR };
+        let (sender, inputs) = channel();
+        let leader = Leader::new(setting.clone(), clock.now());
+        let received = sender.clone();
+        let bus = join(leader.subjects(), Box::new(move |what| received.send(Input::BusEvent(what)).is_ok()))?;
+        let coordinator = Coordinator::new(leader, bus, clock, inputs, setting, keeping);
+        let thread = std::thread::Builder::new().name("workers".to_owned()).spawn(move || coordinator.work())?;
+        Ok(Self {
+            inputs: Mutex::new(sender),
+            clock,
+            thread: Mutex::new(Some(thread)),
+            received_within,
+            is_alone,
+            look,
+            thresholds: Vec::new(),
+        })
+    }
+
+    /// Runs are judged by this, as it was typed; whoever keeps them keeps it too.
+    pub fn judge_by(&mut self, thresholds: Vec<String>) {
+        self.thresholds = thresholds;
+    }
+
+    fn send(&self, input: Input) {
+        // The thread may be gone: then no answer comes.
+        let _ = self.inputs.lock().expect("no holder of the lock panics").send(input);
+    }
+
+    /// Whether it begins; or why it waits in vain.
+    fn wait_for<T>(&self, answered: &Receiver<Result<T, BackendFault>>, stop: &StopHandle) -> Result<T, RunError> {
+        loop {
+            match answered.recv_timeout(LOOKS_EVERY) {
+                Ok(response) => return Ok(response?),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    let reason = "it is gone".to_owned();
+                    return Err(BackendFault::Bus { reason }.into());
+                }
+            }
+            // One that is stopped is answered by whoever leads.
+            if let Some(fault) = (self.look)().filter(|_| !stop.is_stopped()) {
+                self.send(Input::Cancel);
+                return Err(fault.into());
+            }
+        }
+    }
+
+    /// An instant of ours on another clock.
+    fn on(&self, clock: Clock, at: Nanos) -> Nanos {
+        let (ours, theirs) = (self.clock.now(), clock.now());
+        (theirs + at.since(ours)).since(ours.since(at))
+    }
+
+    /// There will be no further run. Waits until workers know.
+    pub fn close(&self) {
+        self.send(Input::Close);
+        if let Some(thread) = self.thread.lock().expect("no holder of the lock panics").take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Workers {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+impl RemoteBackend for Workers {
+    fn begin(&self, order: RemoteRun) -> Result<Nanos, RunError> {
+        let RemoteRun { plan, supplies, address, slowest, clock, stop, reporter } = order;
+        if let Some(fault) = undivided(&plan, false) {
+            return Err(fault.into());
+        }
+        let packet = pack(&Carried::Load(Box::new(Plan::clone(&plan))), &supplies, slowest, &self.thresholds)
+            .map_err(|error| BackendFault::Bus { reason: error.to_string() })?;
+        let order = run_order(&plan, &supplies, packet);
+        let (response, answered) = sync_channel(1);
+        self.send(Input::Begin(Box::new(Begin { order, plan, address, reporter, response })));
+        let started = self.wait_for(&answered, &stop)?;
+        Ok(self.on(clock, started))
+    }
+
+    fn goes_on_alone(&self) -> bool {
+        self.is_alone
+    }
+
+    fn received_within(&self) -> Nanos {
+        self.received_within
+    }
+}
+
+impl HoldBackend for Workers {
+    fn begin_to_hold(&self, order: HoldOrder) -> Result<HoldBegun, RunError> {
+        let HoldOrder { plan, clock, stop, reporter } = order;
+        let packet = pack(&Carried::Hold(Box::new(Hold::clone(&plan))), &DataSources::default(), 0, &self.thresholds)
+            .map_err(|error| BackendFault::Bus { reason: error.to_string() })?;
+        let (order, connections) = (hold_order(&plan, packet), plan.connections);
+        let (response, answered) = sync_channel(1);
+        self.send(Input::BeginToHold(Box::new(BeginToHold { order, clock, reporter, connections, response })));
+        let (started, parts) = self.wait_for(&answered, &stop)?;
+        Ok(HoldBegun { started: self.on(clock, started), parts })
+    }
+}

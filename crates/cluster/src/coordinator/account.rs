@@ -1,0 +1,264 @@
+//! What was told of a run, put together: for the run as its engine sees it, and for the books.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use engine::{BackendFault, Release, RunReporter, StartAccounting, WorkerResult, WorkersSummary, starts_between};
+use host::CpuTime;
+use pacing::change::Timeline;
+use pacing::{Nanos, Segment};
+use plan::Plan;
+
+use super::results::{Introduction, Telling, in_order};
+use crate::books::{Due, Ledger};
+use crate::encoding::{end_of_bytes, snapshots_of_bytes};
+use crate::leader::PartId;
+use crate::protocol::{BarrierRelease, News, State};
+
+/// What was told of a run.
+pub(super) struct Account {
+    plan: Arc<Plan>,
+    pub(super) reporter: RunReporter,
+    ledger: Ledger,
+    parts: BTreeMap<PartId, usize>,
+    ended: Vec<usize>,
+    seen: HashMap<u16, WorkerResult>,
+    pub(super) received_late: Nanos,
+    telling: Telling,
+    /// When the load was over, as far as it was ended.
+    until: Option<Nanos>,
+    /// When a part ended before its time by itself: its rows or its budget were used up.
+    early: Option<Nanos>,
+}
+
+impl Account {
+    pub(super) fn new(plan: Arc<Plan>, reporter: RunReporter) -> Self {
+        Self {
+            plan,
+            reporter,
+            ledger: Ledger::default(),
+            parts: BTreeMap::new(),
+            ended: Vec::new(),
+            seen: HashMap::new(),
+            received_late: Nanos::ZERO,
+            telling: Telling::default(),
+            until: None,
+            early: None,
+        }
+    }
+
+    /// Says what is known of workers by now, if there is more than was said.
+    pub(super) fn tell_of_workers(&mut self, now: Nanos) {
+        if self.telling.is_due(now) {
+            self.reporter.workers(in_order(self.seen.clone()));
+        }
+    }
+
+    /// The bus did not take what a member has to tell.
+    pub(super) fn bus_was_full(&mut self, member: u16) {
+        self.seen.entry(member).or_default().bus_was_full = true;
+    }
+
+    /// A member has told something, with what is to be done as it stands.
+    pub(super) fn news(&mut self, state: &State, member: u16, known: Option<Introduction>, news: News) {
+        // Of a change that nobody has made nothing is kept.
+        if matches!(news, News::Follows { revision, .. } if revision as usize > state.changes.len()) {
+            return;
+        }
+        self.ledger.news(member, &news);
+        self.telling.knows_more();
+        let seen = self.seen.entry(member).or_default();
+        if let Some(known) = known {
+            known.introduce(seen);
+        }
+        let place_of = |part: u16| self.parts.get(&PartId { member, part }).copied();
+        match news {
+            News::Began { part, slots, late, from, .. } => {
+                let place = self.parts.len();
+                self.parts.insert(PartId { member, part }, place);
+                // With what it has already.
+                let has = state.owners(usize::MAX).into_iter().filter(|owner| *owner == member).count();
+                seen.slots = seen.slots.max(has.max(slots.len()) as u32);
+                if from.is_none() {
+                    seen.began_late = Some(late.as_duration());
+                }
+                self.reporter.joined(place);
+            }
+            News::Row(row) => {
+                if let (Some(place), Some(all)) =
+                    (place_of(row.part), snapshots_of_bytes(&row.seen, self.plan.scenarios.len()))
+                {
+                    for one in &all {
+                        seen.started += one.counts.started();
+                        seen.failed += one.counts.failed();
+                    }
+                    self.reporter.seen(place, (row.first, row.number), row.upto, all);
+                }
+            }
+            News::Ended { part, until, end } => {
+                if let (Some(place), Some(end)) = (place_of(part), end_of_bytes(&end)) {
+                    seen.threads = seen.threads.max(end.shards.len());
+                    seen.cpu = CpuTime::plus(seen.cpu, end.cpu);
+                    self.until = Some(self.until.map_or(until, |known| known.max(until)));
+                    let is_early = end.scenarios.iter().any(|scene| scene.spent.is_some())
+                        || end.used_up.iter().any(|file| !file.is_again);
+                    if is_early {
+                        self.early = Some(self.early.map_or(until, |known| known.min(until)));
+                    }
+                    self.ended.push(place);
+                    self.reporter.ended(place, end);
+                }
+            }
+            News::Broken { reason } => {
+                let worker = seen.name.clone();
+                self.reporter.broken(BackendFault::System { worker, reason }.into());
+            }
+            other => self.news_of_users(member, &other),
+        }
+    }
+
+    /// What the run has to know of users of a member that wait for others, or cannot connect.
+    fn news_of_users(&self, member: u16, news: &News) {
+        let place_of = |part: u16| self.parts.get(&PartId { member, part }).copied();
+        match news {
+            News::Gathered { part, scenario, at } => {
+                if let Some(place) = place_of(*part) {
+                    self.reporter.gathered(place, usize::from(*scenario), self.reporter.instant(*at));
+                }
+            }
+            News::Arrived { part, barrier, count, at } => {
+                if let Some(place) = place_of(*part) {
+                    self.reporter.arrived(place, usize::from(*barrier), *count, self.reporter.instant(*at));
+                }
+            }
+            News::Withdrawn { part, barrier, ticket } => {
+                if let Some(place) = place_of(*part) {
+                    self.reporter.withdrawn(place, usize::from(*barrier), *ticket);
+                }
+            }
+            News::Stuck { part, received } => {
+                if let Some(place) = place_of(*part) {
+                    self.reporter.stuck(place, *received);
+                }
+            }
+            News::Left { part, scenario } => {
+                if let Some(place) = place_of(*part) {
+                    self.reporter.left(place, usize::from(*scenario));
+                }
+            }
+            News::TooManyFailures { part, is_hopeless } => {
+                if let Some(place) = place_of(*part) {
+                    self.reporter.hopeless(place, *is_hopeless);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Nobody waits for what a member tells; it may have gone on until then.
+    pub(super) fn lost(&mut self, state: &State, member: u16, name: String, until: Nanos) {
+        let slots = slots_of(state, member);
+        self.ledger.lost(member, until);
+        self.telling.knows_more();
+        let seen = self.seen.entry(member).or_default();
+        seen.losses += 1;
+        if seen.name.is_empty() {
+            seen.name = name;
+        }
+        seen.slots = seen.slots.max(slots);
+        for (id, place) in &self.parts {
+            if id.member == member && !self.ended.contains(place) {
+                self.reporter.silent(*place);
+            }
+        }
+    }
+
+    /// So many parts there are from the start, or will be; of those who were lost before they began none.
+    pub(super) fn expect(&self, state: &State) {
+        let first = state.tenures.first().into_iter().flat_map(|slot_grant| &slot_grant.moves);
+        let members: BTreeSet<u16> = first.map(|(_, to)| *to).collect();
+        let has_begun = |member: &u16| self.parts.keys().any(|id| id.member == *member);
+        let is_lost = |member: &u16| self.seen.get(member).is_some_and(|seen| seen.losses > 0);
+        self.reporter.expects(members.iter().filter(|member| has_begun(member) || !is_lost(member)).count());
+    }
+
+    /// Users of meetings that go on, behind so many times.
+    pub(super) fn met_after(&self, total: u64) -> Vec<BarrierRelease> {
+        let id_of = |place: usize| self.parts.iter().find(|(_, other)| **other == place).map(|(id, _)| *id);
+        let met = |release: Release| BarrierRelease {
+            barrier: release.barrier as u16,
+            total: release.total,
+            at: self.reporter.since_start(release.at),
+            upto: release
+                .upto
+                .into_iter()
+                .filter_map(|(place, ticket)| id_of(place).map(|id| (id.member, id.part, ticket)))
+                .collect(),
+        };
+        self.reporter.released_after(total).into_iter().map(met).collect()
+    }
+
+    /// All of it is over. `is_stopped`: before its time, since somebody wanted it.
+    pub(super) fn over(mut self, state: &State, is_stopped: bool) {
+        let planned = end_of(&self.reporter);
+        let end = match (planned, self.until) {
+            (Some(planned), Some(until)) if is_stopped => planned.min(until),
+            (Some(planned), _) => planned,
+            (None, until) => until.unwrap_or_default(),
+        };
+        // What is behind that was planned for nobody.
+        let end = self.early.map_or(end, |early| end.min(early));
+        let due = PlanDue { plan: &self.plan, reporter: &self.reporter, timelines: self.reporter.timelines() };
+        let cut = match self.early {
+            Some(_) => end,
+            // Who has not heard that the load is to end sooner goes on until it is stopped.
+            None if is_stopped => self.until.map_or(end, |until| until.max(end)),
+            None => Nanos::NEVER,
+        };
+        let balance = self.ledger.balance(state, (end, cut), &due);
+        let workers = in_order(std::mem::take(&mut self.seen));
+        let books = StartAccounting {
+            undelivered: if is_stopped { 0 } else { balance.undelivered },
+            unknown: balance.unknown,
+            otherwise: balance.otherwise,
+            stalled: balance.stalled.as_duration(),
+            unknown_responses: 0,
+        };
+        let (received_late, changed_late) = (self.received_late.as_duration(), balance.changed_late.as_duration());
+        self.reporter.over(WorkersSummary { workers, books, received_late, changed_late });
+    }
+}
+
+/// Slots that a member has, or had.
+pub(super) fn slots_of(state: &State, member: u16) -> u32 {
+    state.tenures.iter().flat_map(|slot_grant| &slot_grant.moves).filter(|(_, to)| *to == member).count() as u32
+}
+
+/// The load is not over before then, as it was changed: never, while its clock stands still; `None` when no time says so.
+pub(super) fn goes_on_until(reporter: &RunReporter) -> Option<Nanos> {
+    let is_paused = reporter.timelines().iter().any(|timeline| timeline.is_paused());
+    if is_paused { Some(Nanos::NEVER) } else { end_of(reporter) }
+}
+
+/// When the load is over as it was changed, counted from the beginning of the measured load; `None` when no time says so.
+fn end_of(reporter: &RunReporter) -> Option<Nanos> {
+    let ends: Option<Vec<Nanos>> = reporter.timelines().iter().map(|timeline| timeline.end()).collect();
+    ends.and_then(|ends| ends.into_iter().max())
+}
+
+/// What is due of the open loads of a plan, as they were changed.
+struct PlanDue<'a> {
+    plan: &'a Plan,
+    reporter: &'a RunReporter,
+    timelines: Vec<Arc<Timeline>>,
+}
+
+impl Due for PlanDue<'_> {
+    fn count(&self, slots: &Segment, from: Nanos, to: Nanos) -> u64 {
+        starts_between(self.plan, &self.timelines, slots, (from, to))
+    }
+
+    fn of_late(&self, late: &[(u32, Nanos)]) -> Box<dyn Due + '_> {
+        Box::new(PlanDue { timelines: self.reporter.timelines_of_late(late), ..*self })
+    }
+}

@@ -1,0 +1,243 @@
+//! Connections that workers hold, as whoever watches them sees it.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::mpsc::SyncSender;
+
+use driver::Clock;
+use engine::{BackendFault, HoldReporter, StartAccounting, Wanted, WorkerResult, WorkersSummary};
+use host::CpuTime;
+use metrics::{Held, HeldNow};
+use pacing::{Nanos, Segment};
+
+use super::BeginToHold;
+use super::results::{Introduction, Telling, in_order};
+use crate::encoding::{held_now, hold_end_of_bytes, memory_of_bytes};
+use crate::leader::{KnownWorker, RunOrder};
+use crate::protocol::{News, Row, State};
+
+/// What a member has told of its connections.
+#[derive(Clone, Copy, Debug, Default)]
+struct MemberProgress {
+    /// It has so many.
+    share: u64,
+    /// All of them were tried, as it said.
+    has_opened: bool,
+    /// Those that were tried, for the first time.
+    tried: u64,
+    /// Those that were open, were being opened, or were to be opened again, when it told last.
+    held: u64,
+    /// Messages that had left and had no answer then.
+    unanswered: u64,
+    has_ended: bool,
+}
+
+impl MemberProgress {
+    fn row(&mut self, held: &Held) {
+        let counts = &held.counts;
+        // Whatever a worker tells, nothing overflows.
+        self.tried = self.tried.saturating_add(counts.tried().saturating_sub(counts.retries()));
+        let left = self.unanswered.saturating_add(counts.sent());
+        self.unanswered = left.saturating_sub(counts.answered().saturating_add(counts.unanswered()));
+        self.held = in_hand(held.now);
+    }
+
+    /// Connections of which nobody knows what became of them, when nothing more is told. While they are opened those are too that it
+    /// may have tried since.
+    fn unknown(&self) -> u64 {
+        match (self.has_ended, self.has_opened) {
+            (true, _) => 0,
+            (false, true) => self.held,
+            (false, false) => self.held.saturating_add(self.share.saturating_sub(self.tried)),
+        }
+    }
+}
+
+/// Connections that are held, or are to be.
+pub(super) struct OwnHold {
+    clock: Clock,
+    reporter: HoldReporter,
+    response: Option<SyncSender<Result<(Nanos, usize), BackendFault>>>,
+    /// When all of them begin, on the clock of who leads.
+    started: Nanos,
+    /// Members that have a part, in the order of their parts.
+    members: Vec<u16>,
+    workers: HashMap<u16, WorkerResult>,
+    connections: u64,
+    standing: BTreeMap<u16, MemberProgress>,
+    lost: BTreeSet<u16>,
+    pub(super) received_late: Nanos,
+    has_said_end: bool,
+    telling: Telling,
+}
+
+impl OwnHold {
+    pub(super) fn new(begin: BeginToHold) -> (Self, RunOrder) {
+        let BeginToHold { order, clock, reporter, connections, response } = begin;
+        let own = Self {
+            clock,
+            reporter,
+            response: Some(response),
+            started: Nanos::NEVER,
+            members: Vec::new(),
+            workers: HashMap::new(),
+            connections,
+            standing: BTreeMap::new(),
+            lost: BTreeSet::new(),
+            received_late: Nanos::ZERO,
+            has_said_end: false,
+            telling: Telling::default(),
+        };
+        (own, order)
+    }
+
+    pub(super) fn fail(self, fault: BackendFault) {
+        if let Some(response) = self.response {
+            // Whoever asked may be gone.
+            let _ = response.send(Err(fault));
+        }
+    }
+
+    pub(super) fn breaks(&self, fault: BackendFault) {
+        self.reporter.broken(fault.into());
+    }
+
+    pub(super) fn wanted(&self) -> Wanted {
+        self.reporter.wanted()
+    }
+
+    pub(super) fn has_begun(&self) -> bool {
+        self.response.is_none()
+    }
+
+    /// All begin at this instant.
+    pub(super) fn begins(&mut self, at: Nanos, state: &State) {
+        let mut slots: BTreeMap<u16, Vec<u16>> = BTreeMap::new();
+        for (slot, to) in state.tenures.iter().flat_map(|slot_grant| &slot_grant.moves) {
+            slots.entry(*to).or_default().push(*slot);
+        }
+        (self.started, self.members) = (at, slots.keys().copied().collect());
+        for (member, slots) in slots {
+            let share = Segment::of_slots(slots).map_or(0, |segment| segment.count_of_first(self.connections));
+            self.standing.insert(member, MemberProgress { share, ..MemberProgress::default() });
+        }
+        if let Some(response) = self.response.take() {
+            let _ = response.send(Ok((at, self.members.len())));
+        }
+    }
+
+    /// When all of them are closed, since the start; once, as soon as it is known.
+    pub(super) fn ends_at(&mut self, now: Nanos) -> Option<Nanos> {
+        let at = self.reporter.closes_at().filter(|_| !self.has_said_end)?;
+        self.has_said_end = true;
+        let (theirs, late) = (self.clock.now(), self.clock.now().since(at));
+        Some((now + at.since(theirs)).since(self.started).since(late).max(Nanos(1)))
+    }
+
+    /// Says what is known of workers by now, if there is more than was said.
+    pub(super) fn tell_of_workers(&mut self, now: Nanos) {
+        if self.telling.is_due(now) {
+            self.reporter.workers(in_order(self.workers.clone()));
+        }
+    }
+
+    pub(super) fn seen(&mut self, member: u16) -> &mut WorkerResult {
+        self.telling.knows_more();
+        self.workers.entry(member).or_default()
+    }
+
+    pub(super) fn news(&mut self, member: u16, known: Option<&KnownWorker>, news: News) {
+        let Ok(part) = self.members.binary_search(&member) else { return };
+        self.telling.knows_more();
+        let standing = self.standing.entry(member).or_default();
+        let seen = self.workers.entry(member).or_default();
+        if let Some(known) = known {
+            Introduction::of(known).introduce(seen);
+        }
+        match news {
+            News::Began { slots, late, .. } => {
+                (seen.slots, seen.began_late) = (slots.len() as u32, Some(late.as_duration()));
+            }
+            News::Row(Row { upto, seen: bytes, .. }) => {
+                let [held, memory] = bytes.as_slice() else { return };
+                let (Ok(held), Some(memory)) = (Held::decode(held), memory_of_bytes(memory)) else { return };
+                count(seen, &held);
+                standing.row(&held);
+                self.reporter.seen(part, upto, held, memory);
+            }
+            News::Held { is_closing, now, since, .. } => {
+                if is_closing {
+                    self.reporter.closing(held_now(now), since);
+                } else {
+                    (standing.has_opened, standing.held) = (true, in_hand(held_now(now)));
+                    self.reporter.opened(part, held_now(now), since);
+                }
+            }
+            News::Ended { end, .. } => {
+                if let Some(end) = hold_end_of_bytes(&end) {
+                    count(seen, &end.seen);
+                    standing.row(&end.seen);
+                    (standing.has_ended, standing.held) = (true, 0);
+                    seen.threads = end.threads;
+                    seen.cpu = CpuTime::plus(seen.cpu, end.cpu);
+                    self.reporter.ended(part, end);
+                }
+            }
+            // Nobody counts on it any more.
+            News::Broken { .. } if self.lost.contains(&member) => {}
+            News::Broken { reason } => {
+                let worker = seen.name.clone();
+                self.reporter.broken(BackendFault::System { worker, reason }.into());
+            }
+            News::Gave { .. }
+            | News::Follows { .. }
+            | News::Gone { .. }
+            | News::Gathered { .. }
+            | News::Arrived { .. }
+            | News::Withdrawn { .. }
+            | News::Stuck { .. }
+            | News::Left { .. }
+            | News::TooManyFailures { .. } => {}
+        }
+    }
+
+    /// Nobody knows what becomes of somebody's connections, until it tells.
+    pub(super) fn lost(&mut self, member: u16, name: String, slots: u32) {
+        if !self.lost.insert(member) {
+            return;
+        }
+        let seen = self.seen(member);
+        (seen.losses, seen.slots) = (seen.losses + 1, seen.slots.max(slots));
+        if seen.name.is_empty() {
+            seen.name = name;
+        }
+        if let Ok(part) = self.members.binary_search(&member) {
+            self.reporter.lost(part);
+        }
+    }
+
+    pub(super) fn over(mut self) {
+        if let Some(response) = self.response.take() {
+            let _ = response.send(Err(BackendFault::Stopped));
+            return;
+        }
+        let lost = self.lost.iter().filter_map(|member| self.standing.get(member));
+        let unheard = lost.filter(|standing| !standing.has_ended);
+        let (unknown, unknown_responses) = unheard.fold((0, 0), |(connections, responses), standing| {
+            (standing.unknown().saturating_add(connections), standing.unanswered.saturating_add(responses))
+        });
+        let books = StartAccounting { unknown, unknown_responses, ..StartAccounting::default() };
+        let (workers, received_late) = (in_order(self.workers), self.received_late.as_duration());
+        self.reporter.over(WorkersSummary { workers, books, received_late, ..WorkersSummary::default() });
+    }
+}
+
+/// Connections that are there, or come.
+fn in_hand(now: HeldNow) -> u64 {
+    now.open.saturating_add(now.connecting).saturating_add(now.waiting)
+}
+
+/// What one has established, and what it could not.
+fn count(seen: &mut WorkerResult, held: &Held) {
+    seen.started += held.counts.established();
+    seen.failed += held.counts.failed_in_all();
+}

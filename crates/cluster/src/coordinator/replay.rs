@@ -1,0 +1,84 @@
+//! A run that is over, told again: as whoever led would have told it, had it heard all that its rings have.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use driver::Clock;
+use engine::{BackendFault, RemoteBackend, RemoteRun, RunError, Wanted};
+use pacing::Nanos;
+
+use super::account::Account;
+use super::results::Introduction;
+use crate::journal::Past;
+use crate::protocol::RunIntent;
+
+/// So much is told before it was taken, at most.
+const UNHEARD_MAX: usize = 256;
+/// What those are called together of whom there is nothing at all.
+const NOBODY_KNOWS: &str = "?";
+/// It is looked so often whether it was.
+const LOOKS_EVERY: Duration = Duration::from_millis(1);
+
+/// Tells what was.
+#[derive(Debug)]
+pub struct RunReporter {
+    past: Mutex<Option<Past>>,
+    /// How long ago the run started.
+    ago: Nanos,
+}
+
+impl RunReporter {
+    /// Of a run that started so long ago.
+    pub fn new(past: Past, ago: Nanos) -> Self {
+        Self { past: Mutex::new(Some(past)), ago }
+    }
+}
+
+impl RemoteBackend for RunReporter {
+    fn begin(&self, order: RemoteRun) -> Result<Nanos, RunError> {
+        let past = self.past.lock().expect("no holder of the lock panics").take();
+        let Some(past) = past else { return Err(BackendFault::Stopped.into()) };
+        let started = started(order.clock, self.ago);
+        std::thread::Builder::new().name("past".to_owned()).spawn(move || tell(past, order))?;
+        Ok(started)
+    }
+
+    fn received_within(&self) -> Nanos {
+        Nanos::ZERO
+    }
+}
+
+fn started(clock: Clock, ago: Nanos) -> Nanos {
+    clock.now().since(ago)
+}
+
+fn tell(past: Past, order: RemoteRun) {
+    let Past { state, names, news, losses, .. } = past;
+    let RemoteRun { plan, reporter, stop, .. } = order;
+    for change in &state.changes {
+        reporter.learn(change.clone());
+    }
+    let mut account = Account::new(plan, reporter);
+    account.expect(&state);
+    let who = |member: u16| {
+        let (name, round_trip) = &names[usize::from(member)];
+        let clock_error = round_trip.map(|trip| Nanos(trip.0 / 2).as_duration());
+        let name = if name.is_empty() { NOBODY_KNOWS } else { name.as_str() };
+        Introduction { name: name.to_owned(), clock_error }
+    };
+    for (_, member, one) in news {
+        // Whoever reads may be slower than whoever tells, and all that waits lies in memory.
+        while account.reporter.unheard() > UNHEARD_MAX && account.reporter.wanted() == Wanted::Run {
+            std::thread::sleep(LOOKS_EVERY);
+        }
+        account.news(&state, member, Some(who(member)), one);
+    }
+    for (member, until) in losses {
+        account.lost(&state, member, who(member).name, until);
+    }
+    let is_stopped = state.intent > RunIntent::Run;
+    if is_stopped {
+        stop.stop();
+    }
+    account.over(&state, is_stopped);
+}

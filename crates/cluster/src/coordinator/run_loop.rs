@@ -1,0 +1,392 @@
+//! Whoever leads, between the bus and the run: on a thread of its own.
+
+use std::collections::VecDeque;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError};
+use std::time::Duration;
+
+use driver::Clock;
+use engine::{BackendFault, Wanted};
+use pacing::Nanos;
+
+use super::account::{Account, goes_on_until, slots_of};
+use super::held::OwnHold;
+use super::journal::{Keeper, Keeping};
+use super::results::Introduction;
+use super::{Begin, Input, LOOKS_EVERY};
+use crate::bus::{Bus, BusEvent};
+use crate::leader::{Leader, LeaderUpdate, Setting};
+use crate::protocol::{News, Phase, Refusal, RunIntent};
+
+/// Workers hear within this time that they may go.
+const CLOSES_WITHIN: Nanos = Nanos::from_millis(3_000);
+/// A bus that is gone for so long is given up: the run ends with what was heard.
+const GONE_MAX: Nanos = Nanos::from_millis(120_000);
+/// The same when somebody wants the end.
+const STOPS_ALONE: Nanos = Nanos::from_millis(5_000);
+
+/// A run that goes on.
+struct OwnRun {
+    account: Account,
+    response: Option<SyncSender<Result<Nanos, BackendFault>>>,
+    started: Nanos,
+    revision: u32,
+    rounds: Vec<Nanos>,
+    /// How often users of meetings went on, as far as all were told.
+    met: u64,
+}
+
+/// Whoever leads, and the run that it leads.
+pub(super) struct Coordinator {
+    pub(super) leader: Leader,
+    pub(super) bus: Box<dyn Bus>,
+    pub(super) clock: Clock,
+    pub(super) inputs: Receiver<Input>,
+    pub(super) setting: Setting,
+    /// What workers told, and is yet to be read.
+    unread: VecDeque<BusEvent>,
+    run: Option<OwnRun>,
+    hold: Option<OwnHold>,
+    pub(super) closing_since: Option<Nanos>,
+    keeper: Keeper,
+    /// Since when the bus cannot be reached.
+    cut_since: Option<Nanos>,
+    /// Since when somebody wants the end.
+    wished_since: Option<Nanos>,
+}
+
+impl Coordinator {
+    pub(super) fn new(
+        leader: Leader,
+        bus: Box<dyn Bus>,
+        clock: Clock,
+        inputs: Receiver<Input>,
+        setting: Setting,
+        keeping: Option<Keeping>,
+    ) -> Self {
+        let keeper = Keeper::new(keeping);
+        let (unread, run, hold, closing_since) = (VecDeque::new(), None, None, None);
+        let (cut_since, wished_since) = (None, None);
+        Self { leader, bus, clock, inputs, setting, unread, run, hold, closing_since, keeper, cut_since, wished_since }
+    }
+
+    /// Until all is closed.
+    pub(super) fn work(mut self) {
+        loop {
+            let now = self.clock.now();
+            self.keeper.look(&mut self.leader, self.setting.who, now);
+            self.hear(now);
+            self.look_at_run(now);
+            self.look_at_hold(now);
+            self.look_whether_gone(now);
+            while let Some(verb) = self.leader.next_verb() {
+                self.bus.ask(verb);
+            }
+            let is_late = self.closing_since.is_some_and(|since| now.since(since) >= CLOSES_WITHIN);
+            if is_late || (self.closing_since.is_some() && (self.leader.is_closed() || self.cut_since.is_some())) {
+                return;
+            }
+            let left = self.leader.wake_at(now).since(now).as_duration().clamp(Duration::from_millis(1), LOOKS_EVERY);
+            // Whoever asks is answered first: who reads slowly leads all the same.
+            let next = match self.inputs.try_recv() {
+                // That somebody is gone comes behind the last that it told.
+                Ok(Input::BusEvent(
+                    reported @ (BusEvent::Entry { .. } | BusEvent::Follows { .. } | BusEvent::Answered { .. }),
+                )) => {
+                    self.unread.push_back(reported);
+                    continue;
+                }
+                Ok(input) => Ok(input),
+                Err(TryRecvError::Empty) => match self.unread.pop_front() {
+                    Some(reported) => Ok(Input::BusEvent(reported)),
+                    None => self.inputs.recv_timeout(left),
+                },
+                Err(TryRecvError::Disconnected) => return,
+            };
+            match next {
+                Ok(Input::BusEvent(received)) => {
+                    // What was told before, and is read now, says nothing of whether the bus is there.
+                    match received {
+                        BusEvent::Disconnected => self.cut_since = Some(self.cut_since.unwrap_or(now)),
+                        BusEvent::Connected => self.cut_since = None,
+                        _ => {}
+                    }
+                    let entry = match &received {
+                        BusEvent::Entry { place, payload } => Some((*place, payload.clone())),
+                        _ => None,
+                    };
+                    self.leader.hear(received, self.clock.now());
+                    if let Some((place, payload)) = entry {
+                        self.keeper.received(&self.leader, place, &payload);
+                    }
+                }
+                Ok(Input::Begin(begin)) => self.begin(*begin),
+                Ok(Input::BeginToHold(begin)) => {
+                    let (own, order) = OwnHold::new(*begin);
+                    self.hold = Some(own);
+                    self.leader.begin(order, self.clock.now());
+                }
+                Ok(Input::Cancel) => {
+                    (self.run, self.hold) = (None, None);
+                    self.leader.cancel();
+                }
+                Ok(Input::Close) => {
+                    self.closing_since = Some(now);
+                    self.leader.close();
+                    self.leader.tick(now);
+                }
+                Err(RecvTimeoutError::Timeout) => self.leader.tick(self.clock.now()),
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+        }
+    }
+
+    fn begin(&mut self, begin: Begin) {
+        let Begin { order, plan, address, reporter, response } = begin;
+        self.keeper.expect(&order, address);
+        let rounds = vec![Nanos::ZERO; plan.scenarios.len()];
+        self.leader.begin(order, self.clock.now());
+        self.run = Some(OwnRun {
+            account: Account::new(plan, reporter),
+            response: Some(response),
+            started: Nanos::NEVER,
+            revision: 0,
+            rounds,
+            met: 0,
+        });
+    }
+
+    /// What is wanted of the run goes to all.
+    fn look_at_run(&mut self, now: Nanos) {
+        let Some(run) = &mut self.run else { return };
+        match run.account.reporter.wanted() {
+            Wanted::Run => {}
+            Wanted::Stop => self.leader.intent(RunIntent::Stop, now),
+            Wanted::Abort => self.leader.intent(RunIntent::Abort, now),
+        }
+        if run.response.is_some() {
+            if run.account.reporter.wanted() > Wanted::Run && self.leader.state().phase != Phase::Preparing {
+                self.fail(BackendFault::Stopped);
+            }
+            return;
+        }
+        run.account.tell_of_workers(now);
+        while let Some(change) = run.account.reporter.change_after(run.revision) {
+            run.revision = change.revision;
+            let ends_at = goes_on_until(&run.account.reporter);
+            self.leader.change(change, ends_at);
+        }
+        for met in run.account.met_after(run.met) {
+            run.met = met.total;
+            self.leader.let_go(met);
+        }
+        for (scenario, known) in run.rounds.iter_mut().enumerate() {
+            let at = run.account.reporter.round_at(scenario);
+            if std::mem::replace(known, at) != at {
+                self.leader.release(scenario, run.account.reporter.since_start(at));
+            }
+        }
+    }
+
+    /// A bus that is gone for long does not come back, and whoever wants the end does not wait for it.
+    fn look_whether_gone(&mut self, now: Nanos) {
+        let wanted = self.run.as_ref().map(|run| run.account.reporter.wanted());
+        let wanted = wanted.or_else(|| self.hold.as_ref().map(OwnHold::wanted));
+        let is_wished = wanted.is_some_and(|wanted| wanted > Wanted::Run);
+        self.wished_since = is_wished.then(|| self.wished_since.unwrap_or(now));
+        let Some(since) = self.cut_since.filter(|_| wanted.is_some()) else { return };
+        let is_left = self.wished_since.is_some_and(|wished| now.since(wished.max(since)) >= STOPS_ALONE);
+        if !is_left && now.since(since) < GONE_MAX {
+            return;
+        }
+        let has_begun = self
+            .run
+            .as_ref()
+            .map_or_else(|| self.hold.as_ref().is_some_and(OwnHold::has_begun), |run| run.response.is_none());
+        match (has_begun, is_left) {
+            (true, _) => self.leader.abandon(now),
+            (false, true) => self.fail(BackendFault::Stopped),
+            (false, false) => self.fail(BackendFault::Bus { reason: "it is gone, and did not come back".to_owned() }),
+        }
+    }
+
+    /// It does not begin.
+    fn fail(&mut self, fault: BackendFault) {
+        if let Some(response) = self.run.take().and_then(|run| run.response) {
+            // Whoever asked may be gone.
+            let _ = response.send(Err(fault));
+        } else if let Some(hold) = self.hold.take() {
+            hold.fail(fault);
+        }
+        self.leader.cancel();
+    }
+
+    /// What is wanted of connections that are held goes to all.
+    fn look_at_hold(&mut self, now: Nanos) {
+        let Some(hold) = &mut self.hold else { return };
+        hold.tell_of_workers(now);
+        match hold.wanted() {
+            Wanted::Run => {}
+            Wanted::Stop => self.leader.intent(RunIntent::Stop, now),
+            Wanted::Abort => self.leader.intent(RunIntent::Abort, now),
+        }
+        if !hold.has_begun() {
+            if hold.wanted() > Wanted::Run && self.leader.state().phase != Phase::Preparing {
+                self.fail(BackendFault::Stopped);
+            }
+        } else if let Some(at) = hold.ends_at(now) {
+            self.leader.release(0, at);
+        }
+    }
+
+    fn hear(&mut self, now: Nanos) {
+        while let Some(reported) = self.leader.next_reported() {
+            match reported {
+                LeaderUpdate::Starts(at) => {
+                    self.keeper.started(at, now);
+                    if let Some(hold) = &mut self.hold {
+                        hold.begins(at, self.leader.state());
+                    }
+                    if let Some(run) = &mut self.run {
+                        run.started = at;
+                        run.account.expect(self.leader.state());
+                        if let Some(response) = run.response.take() {
+                            let _ = response.send(Ok(at));
+                        }
+                    }
+                }
+                LeaderUpdate::Resumes(at) => {
+                    self.keeper.started(at, now);
+                    self.resumes(at);
+                }
+                LeaderUpdate::WantsCheckpoint => {
+                    if !self.keeper.draft() {
+                        self.leader.lacks_checkpoint();
+                    }
+                }
+                LeaderUpdate::Recalled(checkpoint) => self.keeper.recalled(checkpoint),
+                LeaderUpdate::Replaced => {
+                    self.breaks(|| BackendFault::Replaced);
+                    (self.run, self.hold) = (None, None);
+                    self.leader.withdraw();
+                }
+                LeaderUpdate::Elsewhere => self.fail(BackendFault::Elsewhere),
+                LeaderUpdate::NoRun => {
+                    self.fail(BackendFault::NoRun { waited_s: self.setting.patience.0 / 1_000_000_000 })
+                }
+                LeaderUpdate::Refused { worker, refusal } => {
+                    let fault = self.fault_of(worker, refusal);
+                    self.fail(fault);
+                }
+                LeaderUpdate::TooFew { there, unready: 0 } => {
+                    let waited_s = self.setting.patience.0 / 1_000_000_000;
+                    self.fail(BackendFault::TooFew { there, wanted: self.setting.workers, waited_s });
+                }
+                LeaderUpdate::TooFew { there, unready } => {
+                    self.fail(BackendFault::Unready { unready, of: there + unready })
+                }
+                LeaderUpdate::News { member, news } => self.news(member, *news),
+                LeaderUpdate::Lost { member, until, .. } => self.lost(member, until),
+                LeaderUpdate::Over => self.over(),
+                LeaderUpdate::NoRoom { member } => {
+                    if let Some(hold) = &mut self.hold {
+                        hold.seen(member).bus_was_full = true;
+                    }
+                    if let Some(run) = &mut self.run {
+                        run.account.bus_was_full(member);
+                    }
+                }
+                LeaderUpdate::Behind(behind) => {
+                    if let Some(hold) = &mut self.hold {
+                        hold.received_late = hold.received_late.max(behind);
+                    }
+                    if let Some(run) = &mut self.run {
+                        run.account.received_late = run.account.received_late.max(behind);
+                    }
+                }
+                LeaderUpdate::Gap => self.breaks(|| BackendFault::Bus {
+                    reason: "what workers told is gone there before it was read".to_owned(),
+                }),
+                LeaderUpdate::Fails { .. }
+                | LeaderUpdate::Frozen
+                | LeaderUpdate::Leads
+                | LeaderUpdate::Deposed
+                | LeaderUpdate::Workers(_) => {}
+            }
+        }
+    }
+
+    /// A run goes on that somebody else has led: what was changed before is known.
+    fn resumes(&mut self, at: Nanos) {
+        let Some(run) = &mut self.run else { return };
+        let Some(response) = run.response.take() else { return };
+        for change in &self.leader.state().changes {
+            run.account.reporter.learn(change.clone());
+            run.revision = run.revision.max(change.revision);
+        }
+        let ends_at = goes_on_until(&run.account.reporter);
+        run.started = at;
+        let _ = response.send(Ok(at));
+        self.leader.ends(ends_at);
+    }
+
+    /// What goes on cannot go on.
+    fn breaks(&self, fault: impl Fn() -> BackendFault) {
+        if let Some(run) = &self.run {
+            run.account.reporter.broken(fault().into());
+        }
+        if let Some(hold) = &self.hold {
+            hold.breaks(fault());
+        }
+    }
+
+    fn fault_of(&self, worker: String, refusal: Refusal) -> BackendFault {
+        match refusal {
+            Refusal::Version { worker: theirs, leader: ours } => BackendFault::Version { worker, theirs, ours },
+            Refusal::Plan { reason } => BackendFault::Plan { worker, reason },
+            Refusal::Missing => BackendFault::Missing { worker },
+            Refusal::Damaged => BackendFault::Damaged { worker },
+            Refusal::Target { target, allowed } => BackendFault::Target { worker, target, allowed },
+            Refusal::Clock => BackendFault::Clock { worker },
+            Refusal::System { reason } => BackendFault::System { worker, reason },
+        }
+    }
+
+    fn news(&mut self, member: u16, news: News) {
+        let known = self.leader.member(member);
+        self.keeper.who(&self.leader, member);
+        if let Some(hold) = &mut self.hold {
+            return hold.news(member, known.as_ref(), news);
+        }
+        if let Some(run) = &mut self.run {
+            run.account.news(self.leader.state(), member, known.map(|known| Introduction::of(&known)), news);
+        }
+    }
+
+    /// Nobody waits for what somebody tells who was given up.
+    fn lost(&mut self, member: u16, until: Nanos) {
+        self.keeper.lost(&self.leader, member, until);
+        let name = self.leader.member(member).map(|known| known.hello.name).unwrap_or_default();
+        if let Some(hold) = &mut self.hold {
+            return hold.lost(member, name, slots_of(self.leader.state(), member));
+        }
+        if let Some(run) = &mut self.run {
+            run.account.lost(self.leader.state(), member, name, until);
+            run.account.expect(self.leader.state());
+        }
+    }
+
+    fn over(&mut self) {
+        self.keeper.end();
+        if let Some(hold) = self.hold.take() {
+            return hold.over();
+        }
+        let Some(mut run) = self.run.take() else { return };
+        if let Some(response) = run.response.take() {
+            let _ = response.send(Err(BackendFault::Stopped));
+            return;
+        }
+        // One that was stopped was planned until then.
+        let is_stopped = run.account.reporter.wanted() > Wanted::Run;
+        run.account.over(self.leader.state(), is_stopped);
+    }
+}

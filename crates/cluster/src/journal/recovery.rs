@@ -1,0 +1,282 @@
+//! A run as the rings of those who took part say that it was.
+
+use std::collections::{BTreeMap, HashMap};
+
+use pacing::{Nanos, SLOT_COUNT};
+use plan::Carried;
+
+use super::{Head, JournalContents, JournalError, Record};
+use crate::protocol::{Batch, Member, News, Packet, SlotGrant, State, Sum, read};
+
+/// Who has slots that nobody claims whose ring is there.
+const SOMEBODY: Member = Member { id: 0, incarnation: 0 };
+
+/// A run that is over, as it was told.
+#[derive(Debug)]
+pub struct Past {
+    /// Of what it is: as whoever led says, or one of the workers.
+    pub head: Head,
+    /// When it started, since the epoch of Unix.
+    pub started_unix: Option<Nanos>,
+    /// What was to be done, as it stood last.
+    pub state: State,
+    /// What each member is called, and the shortest round trip that it named.
+    pub names: Vec<(String, Option<Nanos>)>,
+    /// What members told, in the order of time.
+    pub news: Vec<(Nanos, u16, News)>,
+    /// Members that were given up, or of which not all is there: they may have gone on until then.
+    pub losses: Vec<(u16, Nanos)>,
+    /// Of whom something is missing.
+    pub cuts: Vec<Cut>,
+}
+
+/// Something of a member is missing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// There is nothing of it. Without a name nobody knows who had a part of the load.
+    Missing {
+        /// What it is called.
+        name: String,
+    },
+    /// It ends before its last word: it was killed, or its disk took no more.
+    Short {
+        /// What it is called.
+        name: String,
+    },
+    /// There is a hole in what it told: it is damaged, or one that led had lost it.
+    Hole {
+        /// What it is called.
+        name: String,
+    },
+}
+
+impl Past {
+    /// The plan, how many of the slowest exchanges are kept, and by what it was judged.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn plan(&self) -> Result<(Carried, usize, Vec<String>), plan::CarriedError> {
+        let none = Packet { plan: Vec::new(), feeds: Vec::new(), slowest: 0, thresholds: Vec::new() };
+        let packet: Packet = read(&self.head.packet).unwrap_or(none);
+        let slowest = usize::try_from(packet.slowest).unwrap_or(usize::MAX);
+        Ok((Carried::from_bytes(&packet.plan)?, slowest, packet.thresholds))
+    }
+}
+
+/// What one ring has of a life of a worker.
+#[derive(Default)]
+struct Life {
+    /// With their numbers.
+    news: BTreeMap<u64, (Nanos, Vec<News>)>,
+    /// Up to a number, put together.
+    before: Option<Sum>,
+}
+
+impl Life {
+    fn put(&mut self, number: u64, at: Nanos, news: Vec<News>) {
+        self.news.entry(number).or_insert((at, news));
+    }
+
+    /// What was told up to a number, put together: of several the longest.
+    fn put_before(&mut self, sum: Sum) {
+        if self.before.as_ref().is_none_or(|known| known.upto < sum.upto) {
+            self.before = Some(sum);
+        }
+    }
+
+    /// All up to the first that is missing; the first number is this. Where the first are missing, their sums stand for them.
+    fn until_hole(mut self, first: u64) -> Contiguous {
+        let is_there = |before: &Sum| (first..before.upto).all(|number| self.news.contains_key(&number));
+        let before = self.before.take().filter(|before| !is_there(before));
+        let (mut next, mut at, sums) =
+            before.map_or((first, Nanos::ZERO, Vec::new()), |Sum { upto, at, news, .. }| (upto, at, news));
+        let mut news: Vec<(Nanos, News)> = sums.into_iter().map(|one| (at, one)).collect();
+        let mut rest = self.news.split_off(&next);
+        let count = rest.len() as u64;
+        let begun = next;
+        while let Some((since, own)) = rest.remove(&next) {
+            next += 1;
+            // Each tells in its order, whatever its clock did.
+            at = at.max(since);
+            news.extend(own.into_iter().map(|one| (at, one)));
+        }
+        Contiguous { news, has_hole: next - begun < count }
+    }
+}
+
+/// The same without what is behind a hole.
+struct Contiguous {
+    news: Vec<(Nanos, News)>,
+    has_hole: bool,
+}
+
+impl Contiguous {
+    fn has_gone(&self) -> bool {
+        matches!(self.news.last(), Some((_, News::Gone { .. })))
+    }
+
+    /// Of two the better one has more.
+    fn rank(&self) -> (bool, Nanos, usize) {
+        let covered = self.news.iter().map(|(_, news)| match news {
+            News::Row(row) => row.covered,
+            _ => Nanos::ZERO,
+        });
+        (self.has_gone(), covered.max().unwrap_or_default(), self.news.len())
+    }
+}
+
+/// What is known of all members.
+#[derive(Default)]
+struct Facts {
+    started: Option<Nanos>,
+    states: Vec<State>,
+    who: HashMap<Member, (String, Option<Nanos>)>,
+    lost: HashMap<Member, Nanos>,
+    /// What lives of workers have kept, and what was heard of them.
+    own: HashMap<Member, Life>,
+    received: HashMap<Member, Life>,
+}
+
+impl Facts {
+    /// What a ring says. One life may stand in several, when its worker wrote several or several have led.
+    fn learn(&mut self, kept: JournalContents) {
+        let head = kept.head;
+        for record in kept.records {
+            match record {
+                Record::Begins(_) => {}
+                Record::Before { is_received, sum } if sum.is_sound() => {
+                    let lives = if is_received { &mut self.received } else { &mut self.own };
+                    lives.entry(sum.member).or_default().put_before(sum);
+                }
+                Record::Before { .. } => {}
+                // Whoever led knows best, and its ring comes first.
+                Record::Started(unix) => _ = self.started.get_or_insert(unix),
+                Record::News { incarnation, index, at, news } if !head.is_of_leader && news.is_sound() => {
+                    let life = self.own.entry(Member { id: head.id, incarnation }).or_default();
+                    life.put(index, at, vec![news]);
+                }
+                Record::News { .. } => {}
+                Record::Batch { bytes, .. } => {
+                    let Some(batch) = Batch::read(&bytes).filter(|batch| batch.run == head.run) else { continue };
+                    let life =
+                        self.received.entry(Member { id: batch.id, incarnation: batch.incarnation }).or_default();
+                    life.put(batch.number, batch.sent_at, batch.news);
+                }
+                Record::State(state) => {
+                    if state.is_sound() && (state.run, state.begun_by) == (head.run, head.begun_by) {
+                        self.states.push(state);
+                    }
+                }
+                Record::Who { member, name, round_trip } => {
+                    let known = self.who.entry(member).or_default();
+                    *known = (name, round_trip.or(known.1));
+                }
+                Record::Lost { member, until } => {
+                    let known = self.lost.entry(member).or_default();
+                    *known = until.max(*known);
+                }
+            }
+        }
+    }
+
+    /// What there is of a life: of what it kept, and what was heard of it, what has more.
+    fn life_of(&mut self, member: Member) -> Option<Contiguous> {
+        let own = self.own.remove(&member).map(|life| life.until_hole(0));
+        let received = self.received.remove(&member).map(|life| life.until_hole(1));
+        own.into_iter().chain(received).max_by_key(Contiguous::rank)
+    }
+
+    /// What a member is called, and the shortest round trip that it named; in another life it has the same name.
+    fn who_is(&self, member: Member) -> (String, Option<Nanos>) {
+        let other = || {
+            let same = self.who.iter().find(|(other, _)| other.id == member.id);
+            same.map(|(_, (name, _))| (name.clone(), None))
+        };
+        self.who.get(&member).cloned().or_else(other).unwrap_or_default()
+    }
+
+    /// What was to be done, put together of what each saw of it.
+    fn state(&mut self) -> Option<State> {
+        self.states.sort_by_key(|state| (state.epoch, state.revision));
+        let last = self.states.last()?;
+        let most = self.states.iter().map(|state| state.tenures.len()).max().unwrap_or_default();
+        let mut tenures = vec![SlotGrant { from: None, moves: Vec::new(), is_granted: false }; most];
+        let mut claims = vec![BTreeMap::new(); most];
+        let (mut members, mut numbers): (Vec<Member>, HashMap<Member, u16>) = (Vec::new(), HashMap::new());
+        for state in &self.states {
+            for member in state.members.iter().filter(|member| **member != SOMEBODY) {
+                numbers.entry(*member).or_insert_with(|| {
+                    members.push(*member);
+                    (members.len() - 1) as u16
+                });
+            }
+            for ((slot_grant, all), claims) in state.tenures.iter().zip(&mut tenures).zip(&mut claims) {
+                all.from = slot_grant.from;
+                all.is_granted |= slot_grant.is_granted;
+                for (slot, to) in &slot_grant.moves {
+                    let member = state.members[usize::from(*to)];
+                    let known = claims.entry(*slot).or_insert(member);
+                    // Whoever gets it knows better than those who only know that somebody does.
+                    if member != SOMEBODY {
+                        *known = member;
+                    }
+                }
+            }
+        }
+        if let Some(first) = claims.first_mut() {
+            (0..SLOT_COUNT as u16).for_each(|slot| _ = first.entry(slot).or_insert(SOMEBODY));
+        }
+        if claims.iter().any(|claims| claims.values().any(|member| *member == SOMEBODY)) {
+            numbers.insert(SOMEBODY, members.len() as u16);
+            members.push(SOMEBODY);
+        }
+        for (slot_grant, claims) in tenures.iter_mut().zip(claims) {
+            slot_grant.moves = claims.into_iter().map(|(slot, member)| (slot, numbers[&member])).collect();
+        }
+        Some(State { members, tenures, ..last.bare() })
+    }
+}
+
+/// Puts the rings of a run together.
+///
+/// # Errors
+/// They are of different runs, or say nothing.
+pub fn put_together(mut all: Vec<JournalContents>) -> Result<Past, JournalError> {
+    let mut facts = Facts::default();
+    all.sort_by_key(|kept| !kept.head.is_of_leader);
+    let first = all.first().ok_or(JournalError::Nothing)?;
+    let (head, path) = (first.head.clone(), first.path.clone());
+    for kept in all {
+        if kept.head.of_run() != head.of_run() {
+            return Err(JournalError::OtherRun { one: path, other: kept.path });
+        }
+        facts.learn(kept);
+    }
+    let state = facts.state().ok_or(JournalError::Nothing)?;
+    let started_unix = facts.started;
+    let mut past =
+        Past { head, started_unix, state, names: Vec::new(), news: Vec::new(), losses: Vec::new(), cuts: Vec::new() };
+    let mut has_part = vec![false; past.state.members.len()];
+    past.state
+        .tenures
+        .iter()
+        .flat_map(|slot_grant| &slot_grant.moves)
+        .for_each(|(_, to)| has_part[usize::from(*to)] = true);
+    for (number, member) in past.state.members.iter().enumerate() {
+        let (name, round_trip) = facts.who_is(*member);
+        let life = facts.life_of(*member);
+        let cut = match &life {
+            Some(life) if life.has_gone() => None,
+            Some(life) if life.has_hole => Some(Cut::Hole { name: name.clone() }),
+            Some(life) if !life.news.is_empty() => Some(Cut::Short { name: name.clone() }),
+            _ => has_part[number].then(|| Cut::Missing { name: name.clone() }),
+        };
+        let lost = facts.lost.remove(member).or(cut.as_ref().map(|_| Nanos::NEVER));
+        past.losses.extend(lost.map(|until| (number as u16, until)));
+        past.cuts.extend(cut);
+        past.names.push((name, round_trip));
+        past.news.extend(life.into_iter().flat_map(|life| life.news).map(|(at, news)| (at, number as u16, news)));
+    }
+    past.news.sort_by_key(|(at, ..)| *at);
+    Ok(past)
+}

@@ -1,0 +1,339 @@
+//! Writing a ring, on a thread of its own: nobody waits for a disk.
+
+use std::collections::HashMap;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::time::Duration;
+
+use super::compacted::Sums;
+use super::{
+    HEAD, Head, JOURNALS_KEPT, JOURNALS_MAX, JournalError, MAGIC, Record, TURN_BYTES_MAX, TURNS, framed, head_bytes,
+    head_records_of, now_unix, opened, records_of,
+};
+use crate::protocol::{Checkpoint, Draft, Member};
+
+/// Records that wait for the disk. With more of them it is too slow, and the ring is given up.
+const WAITING_MAX: usize = if cfg!(test) { 65_536 } else { 8_192 };
+/// So many files are begun from one checkpoint to the next: a part of what a stream keeps.
+const CHECKPOINT_TURNS: u64 = 4;
+/// The file that will be the next of those that take turns.
+const NEXT: &str = "next";
+/// Whoever ends waits so long for the disk.
+const ENDS_WITHIN: Duration = Duration::from_secs(1);
+/// Rings of one name and second have numbers up to this.
+const SAME_NAME_MAX: u32 = 10_000;
+/// The most of a name that stands in that of a folder.
+const NAME_CHARS_MAX: usize = 40;
+
+/// A ring is not written any further.
+#[derive(Debug)]
+pub enum Stopped {
+    /// For this reason.
+    Failed(JournalError),
+    /// The disk does not keep up.
+    TooSlow(PathBuf),
+}
+
+impl Stopped {
+    /// Where it would be, and what the system says; `None`: the disk does not keep up.
+    pub fn reported(&self) -> (String, Option<String>) {
+        match self {
+            Self::Failed(JournalError::Io { path, reason }) => (path.display().to_string(), Some(reason.to_string())),
+            Self::Failed(error) => (String::new(), Some(error.to_string())),
+            Self::TooSlow(path) => (path.display().to_string(), None),
+        }
+    }
+}
+
+/// Where rings are kept, and what they are called.
+#[derive(Clone)]
+pub struct Journals {
+    /// The folder of all.
+    pub home: PathBuf,
+    /// The version of onrush.
+    pub version: String,
+    /// What stands before the name of a ring, by its time since the epoch of Unix.
+    pub stamp: fn(Duration) -> String,
+}
+
+impl std::fmt::Debug for Journals {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Rings").field(&self.home).finish()
+    }
+}
+
+/// What is to be done for a ring.
+enum Work {
+    Keep(Box<Record>),
+    /// What a run that was taken over begins with.
+    Recall(Arc<Checkpoint>),
+    /// What was heard by now is put together.
+    Draft,
+}
+
+/// A ring that is written. It ends when it is dropped.
+#[derive(Debug)]
+pub struct Journal {
+    works: Option<SyncSender<Work>>,
+    ended: Receiver<()>,
+    is_late: bool,
+    home: PathBuf,
+}
+
+impl Journal {
+    /// Begins one. `complain` hears once, on some thread, when it is given up.
+    pub fn begin(journals: &Journals, head: Head, complain: impl Fn(Stopped) + Send + 'static) -> Self {
+        Self::begin_with_drafts(journals, head, complain, drop)
+    }
+
+    /// The same of whoever leads. `put` hears now and then what was heard by then, put together.
+    pub fn begin_with_drafts(
+        journals: &Journals,
+        head: Head,
+        complain: impl Fn(Stopped) + Send + 'static,
+        put: impl Fn(Draft) + Send + 'static,
+    ) -> Self {
+        let (works, taken) = sync_channel(WAITING_MAX);
+        let (done, ended) = sync_channel(1);
+        let own = journals.clone();
+        let write = move || {
+            if let Err(error) = write(&own, &head, &taken, put) {
+                complain(Stopped::Failed(error));
+            }
+            let _ = done.send(());
+        };
+        // Without a thread nothing takes what is to be kept, and nobody waits for it.
+        let _ = std::thread::Builder::new().name("ring".to_owned()).spawn(write);
+        Self { works: Some(works), ended, is_late: false, home: journals.home.clone() }
+    }
+
+    /// One more is kept. Says so once when the disk is too slow; nothing more is kept then.
+    pub fn keep(&mut self, record: Record) -> Result<(), Stopped> {
+        self.put(Work::Keep(Box::new(record)))
+    }
+
+    fn put(&mut self, work: Work) -> Result<(), Stopped> {
+        match self.works.as_ref().map(|works| works.try_send(work)) {
+            Some(Err(TrySendError::Full(_))) => {
+                self.works = None;
+                self.is_late = true;
+                Err(Stopped::TooSlow(self.home.clone()))
+            }
+            // One that was given up has said so.
+            _ => Ok(()),
+        }
+    }
+
+    /// What a run that was taken over begins with is kept, too.
+    pub fn recall(&mut self, checkpoint: Arc<Checkpoint>) -> Result<(), Stopped> {
+        self.put(Work::Recall(checkpoint))
+    }
+
+    /// What was heard by now is to be put together. Whether somebody does.
+    pub fn draft(&self) -> bool {
+        self.works.as_ref().is_some_and(|works| works.try_send(Work::Draft).is_ok())
+    }
+}
+
+impl Drop for Journal {
+    fn drop(&mut self) {
+        self.works = None;
+        if !self.is_late {
+            let _ = self.ended.recv_timeout(ENDS_WITHIN);
+        }
+    }
+}
+
+/// What a file that is begun anew has to say first, as it is known last.
+#[derive(Default)]
+struct Facts {
+    /// All of it, and what each life of a worker saw.
+    states: HashMap<Option<Member>, Record>,
+    who: HashMap<Member, Record>,
+    lost: HashMap<Member, Record>,
+    started: Option<Record>,
+}
+
+impl Facts {
+    fn learn(&mut self, record: &Record) {
+        match record {
+            Record::Started(_) => self.started = Some(record.clone()),
+            Record::State(state) => drop(self.states.insert(state.seen_of(), record.clone())),
+            Record::Who { member, .. } => drop(self.who.insert(*member, record.clone())),
+            Record::Lost { member, .. } => drop(self.lost.insert(*member, record.clone())),
+            Record::Begins(_) | Record::Before { .. } | Record::Batch { .. } | Record::News { .. } => {}
+        }
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Record> {
+        self.started.iter().chain(self.states.values()).chain(self.who.values()).chain(self.lost.values())
+    }
+}
+
+/// A file of a ring that is being written.
+struct FileTurn {
+    file: File,
+    path: PathBuf,
+    bytes: u64,
+    /// With so many it is full.
+    most: u64,
+}
+
+impl FileTurn {
+    /// Begins one of the two anew: what it said stands in it as sums.
+    fn begin(folder: &Path, count: u64, (facts, head): (&Facts, &Head)) -> Result<(Self, Sums), JournalError> {
+        let path = folder.join(TURNS[(count % 2) as usize]);
+        // The first two are not there yet.
+        let old = fs::read(&path).unwrap_or_default();
+        let other = fs::read(folder.join(TURNS[((count + 1) % 2) as usize])).unwrap_or_default();
+        let mut sums = Sums::default();
+        if !old.is_empty() {
+            sums.add(head, head_records_of(&other));
+            sums.add(head, records_of(&old));
+        }
+        // It takes its place once the sums stand in it: whoever is killed meanwhile has lost nothing.
+        let next = folder.join(NEXT);
+        let opened = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&next);
+        let file = opened.map_err(|reason| JournalError::Io { path: next.clone(), reason })?;
+        let mut turn = Self { file, path, bytes: 0, most: TURN_BYTES_MAX };
+        turn.write(&Record::Begins(count))?;
+        facts.all().try_for_each(|record| turn.write(record))?;
+        sums.records().try_for_each(|record| turn.write(&record))?;
+        fs::rename(&next, &turn.path).map_err(|reason| JournalError::Io { path: next, reason })?;
+        // Whatever stands there already, it has room for more.
+        turn.most = TURN_BYTES_MAX.max(turn.bytes + TURN_BYTES_MAX / 2);
+        Ok((turn, sums))
+    }
+
+    fn write(&mut self, record: &Record) -> Result<(), JournalError> {
+        let bytes = framed(record);
+        self.bytes += bytes.len() as u64;
+        self.file.write_all(&bytes).map_err(|reason| JournalError::Io { path: self.path.clone(), reason })
+    }
+}
+
+fn write(journals: &Journals, head: &Head, taken: &Receiver<Work>, put: impl Fn(Draft)) -> Result<(), JournalError> {
+    let (folder, _lock) = folder_for(journals, head)?;
+    let (mut facts, mut count, mut has_hole) = (Facts::default(), 0, false);
+    let (mut turn, _) = FileTurn::begin(&folder, count, (&facts, head))?;
+    let put = |sums: &Sums| sums.checkpoint(head.run).iter().for_each(|checkpoint| put(Draft::of(checkpoint)));
+    for work in taken {
+        let record = match work {
+            Work::Keep(record) => record,
+            Work::Recall(checkpoint) => {
+                recalled(&checkpoint).try_for_each(|record| turn.write(&record))?;
+                continue;
+            }
+            Work::Draft => {
+                let mut sums = sums_of(&folder, count, head);
+                sums.has_hole |= has_hole;
+                put(&sums);
+                continue;
+            }
+        };
+        facts.learn(&record);
+        if turn.bytes >= turn.most {
+            count += 1;
+            let (next, mut sums) = FileTurn::begin(&folder, count, (&facts, head))?;
+            turn = next;
+            sums.has_hole |= has_hole;
+            has_hole = sums.has_hole;
+            if head.is_of_leader && count.is_multiple_of(CHECKPOINT_TURNS) {
+                put(&sums);
+            }
+        }
+        turn.write(&record)?;
+    }
+    Ok(())
+}
+
+/// What a run that was taken over begins with.
+pub(crate) fn recalled(checkpoint: &Checkpoint) -> impl Iterator<Item = Record> {
+    checkpoint.sums.iter().map(|sum| Record::Before { is_received: true, sum: sum.clone() })
+}
+
+/// All that a ring says, put together; so many files were begun before the last one.
+fn sums_of(folder: &Path, count: u64, head: &Head) -> Sums {
+    let read = |number: u64| fs::read(folder.join(TURNS[(number % 2) as usize])).unwrap_or_default();
+    let (last, other) = (read(count), read(count + 1));
+    let mut sums = Sums::default();
+    // The last one says what was before the other one.
+    sums.add(head, head_records_of(&last));
+    sums.add(head, records_of(&other));
+    sums.add(head, records_of(&last));
+    sums
+}
+
+/// A new folder with its head, which nobody else may open. It is locked while it is written.
+fn folder_for(journals: &Journals, head: &Head) -> Result<(PathBuf, File), JournalError> {
+    let home = &journals.home;
+    let wrong = |path: &Path| {
+        let path = path.to_owned();
+        move |reason| JournalError::Io { path, reason }
+    };
+    DirBuilder::new().recursive(true).mode(0o700).create(home).map_err(wrong(home))?;
+    make_room(home);
+    let is_plain = |sign: &char| sign.is_alphanumeric() || "-_.".contains(*sign);
+    let name: String = head.name.chars().filter(is_plain).take(NAME_CHARS_MAX).collect();
+    // Those of one name on several machines are told apart, also where they are put together.
+    let whose = format!("{}-{:08x}", if head.is_of_leader { "leader" } else { &name }, head.id as u32);
+    let stamp = (journals.stamp)(now_unix());
+    for number in 1..SAME_NAME_MAX {
+        let end = if number == 1 { String::new() } else { format!(".{number}") };
+        let folder = home.join(format!("{stamp}-{whose}{end}"));
+        match DirBuilder::new().mode(0o700).create(&folder) {
+            Ok(()) => {
+                let path = folder.join(HEAD);
+                let opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
+                let mut file = opened.map_err(wrong(&path))?;
+                // Some filesystems know no locks: then nobody sees that it is being written.
+                let _ = file.try_lock();
+                if let Err(reason) = file.write_all(&head_bytes(head, &journals.version)) {
+                    // What says nothing of a run is of no use.
+                    let _ = fs::remove_dir_all(&folder);
+                    return Err(wrong(&path)(reason));
+                }
+                return Ok((folder, file));
+            }
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(wrong(&folder)(error)),
+        }
+    }
+    Err(wrong(home)(ErrorKind::AlreadyExists.into()))
+}
+
+/// The oldest rings go that nobody writes any more: of those of one name, and of all.
+fn make_room(home: &Path) {
+    let entries = fs::read_dir(home).into_iter().flatten().filter_map(Result::ok);
+    let mut all: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| is_journal(path)).collect();
+    // Their names stand in the order of time.
+    all.sort();
+    let is_free = |path: &PathBuf| File::open(path.join(HEAD)).is_ok_and(|head| head.try_lock().is_ok());
+    let mut free: Vec<PathBuf> = all.into_iter().filter(is_free).collect();
+    let mut of_names: HashMap<String, usize> = HashMap::new();
+    for path in std::mem::take(&mut free).into_iter().rev() {
+        let count = of_names.entry(name_of(&path)).or_default();
+        *count += 1;
+        if *count >= JOURNALS_KEPT || free.len() + 1 >= JOURNALS_MAX {
+            let _ = fs::remove_dir_all(path);
+        } else {
+            free.push(path);
+        }
+    }
+}
+
+fn is_journal(path: &Path) -> bool {
+    let mut first = [0; MAGIC.len()];
+    opened(&path.join(HEAD)).is_some_and(|mut head| head.read_exact(&mut first).is_ok() && first == *MAGIC)
+}
+
+/// Whose ring it is, by its name: what stands between its time and the number of who wrote it.
+fn name_of(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let name: Vec<&str> = name.split('-').collect();
+    name[2.min(name.len())..name.len().saturating_sub(1).max(2.min(name.len()))].join("-")
+}

@@ -1,0 +1,398 @@
+//! What whoever leads hears of the bus.
+
+use pacing::Nanos;
+
+use super::run::Run;
+use super::{Leader, LeaderUpdate, LeaseTurn, Pending};
+use crate::bus::{BusCommand, BusEvent, LEADER, Refused, STATE};
+use crate::protocol::{Ask, Batch, Hello, Lease, PROTOCOL, Phase, Reply, RunIntent, Stamp, Stamped, State};
+
+/// More workers than this are many.
+const MANY: usize = 64;
+/// All of many are looked at so often, for each of them, and not less often than this: it costs no more than a small part of a core.
+const LOOKS_AT_EACH: Nanos = Nanos(25_000);
+const LOOKS_AT_MANY_MAX: Nanos = Nanos::from_millis(250);
+
+impl Leader {
+    /// An entry of the stream; one that is not the next shows that others were lost on their way.
+    fn entry(&mut self, place: u64, payload: &[u8], now: Nanos) {
+        // Who takes part is known to who leads alone; what comes meanwhile is read when we lead again.
+        if !self.leads() || self.awaits_checkpoint(now) {
+            return;
+        }
+        if place > self.read_upto + 1 {
+            return self.follow_again(now);
+        }
+        if place <= self.read_upto {
+            return;
+        }
+        (self.read_upto, self.read_at) = (place, now);
+        if let Some(batch) = Batch::read(payload) {
+            self.hear_batch(batch, now);
+        }
+    }
+
+    /// There are many, and all of them were looked at a moment ago.
+    fn looks_later(&self, now: Nanos) -> bool {
+        self.members.len() > MANY && now.since(self.looked_at) < self.looks_every()
+    }
+
+    /// All are looked at so often, whatever is heard meanwhile.
+    pub(super) fn looks_every(&self) -> Nanos {
+        Nanos(LOOKS_AT_EACH.0 * self.members.len() as u64).min(LOOKS_AT_MANY_MAX)
+    }
+
+    /// Something came from the bus.
+    pub fn hear(&mut self, received: BusEvent, now: Nanos) {
+        // Of one that stood still somebody else may have taken the lease.
+        let turn = self.keeper.expire(now);
+        self.turn(turn, now);
+        match received {
+            BusEvent::Message { payload, response_to, .. } => {
+                self.hear_ask(&payload, response_to, now);
+                // Of many who say hello, each is no reason to look at all of them.
+                if self.looks_later(now) {
+                    return;
+                }
+            }
+            BusEvent::Changed { key, revision, value } => self.hear_key(&key, (revision, &value), None, now),
+            BusEvent::Got { token, key, value } => {
+                let requested = self.pending.remove(&token).map(|(_, since)| since);
+                match value {
+                    Some((revision, value)) => self.hear_key(&key, (revision, &value), requested, now),
+                    None if key == LEADER => self.keeper.is_free(requested),
+                    None if key == STATE && self.keeper.epoch().is_some() => self.loaded(0, State::nothing(), now),
+                    None => {}
+                }
+            }
+            BusEvent::Written { token, result } => match self.pending.remove(&token) {
+                Some((Pending::Lease(beat), _)) => {
+                    let turn = self.keeper.written(beat, result.ok(), now);
+                    self.turn(turn, now);
+                }
+                Some((Pending::State(revision), _)) => self.state_written(revision, result, now),
+                _ => {}
+            },
+            BusEvent::Follows { from } => {
+                if self.leads() && !self.awaits_checkpoint(now) {
+                    self.read_upto = self.read_upto.max(from.saturating_sub(1));
+                }
+            }
+            BusEvent::Entry { place, payload } => {
+                self.entry(place, &payload, now);
+                if self.looks_later(now) {
+                    return;
+                }
+            }
+            BusEvent::Stored { token, result } => {
+                let pending = self.pending.remove(&token).map(|(pending, _)| pending);
+                match (pending, &mut self.run) {
+                    (Some(Pending::Checkpoint(mark, run)), _) => self.checkpoint_stored((mark, run), result.is_ok()),
+                    (Some(Pending::Store), Some(run)) => run.stored(result.is_ok(), now),
+                    _ => {}
+                }
+            }
+            BusEvent::Answered { token, response } => {
+                if let Some((Pending::Presence(id, incarnation), _)) = self.pending.remove(&token) {
+                    self.members.answered(id, incarnation, response != Err(Refused::Nobody), now);
+                }
+                if self.looks_later(now) {
+                    return;
+                }
+            }
+            BusEvent::Fetched { token, object } => {
+                if let Some((Pending::Recall(mark), _)) = self.pending.remove(&token) {
+                    self.checkpoint_came(mark, object.as_ref(), now);
+                }
+            }
+            BusEvent::Appended { .. } | BusEvent::Disconnected => {}
+            BusEvent::Connected => {
+                // Whether what was on its way came to be written is not known: it is looked at, and written again.
+                self.writing_since = self.writing_since.map(|_| Nanos::ZERO);
+                self.follow_again(now);
+            }
+        }
+        self.look(now);
+    }
+
+    fn hear_ask(&mut self, payload: &[u8], response_to: Option<String>, now: Nanos) {
+        let (Some(said), Some(to)) = (Ask::read(payload), response_to) else { return };
+        let Some(epoch) = self.keeper.epoch().filter(|_| self.is_loaded) else { return };
+        let (mut goes_on, mut who) = (None, None);
+        match said {
+            Stamped::Ours(_, Ask::Time) => {}
+            // Whoever has other words takes no part; it is known who it is.
+            Stamped::Foreign(Stamp { protocol, version, id, name }) => {
+                let hello = Hello { protocol, ..Hello::new(id, name, version, 0) };
+                self.members.hello(hello, false, now);
+            }
+            Stamped::Ours(_, Ask::Hello(hello)) => {
+                let (id, incarnation, known) = (hello.id, hello.incarnation, hello.revision);
+                let may_go_on = self.hello(hello, now);
+                goes_on = Some(may_go_on);
+                who = may_go_on.then_some((id, incarnation, known));
+            }
+        }
+        // What was written is to be known: not what is yet to be, also not what came with this hello.
+        let is_written = self.writing_since.is_none() && !self.is_dirty;
+        #[cfg(test)]
+        let is_written = is_written || crate::sim::strikes(crate::sim::Bug::Unconfirmed);
+        let revision = if is_written { self.state.revision } else { 0 };
+        let state = who.filter(|(.., known)| *known < revision).map(|(id, incarnation, _)| {
+            let number = self.number_of(id, incarnation);
+            self.state.seen_by(number)
+        });
+        let workers = self.members.len() as u32;
+        let response = Reply { epoch, now, revision, goes_on, workers, state };
+        let payload = response.written(self.setting.who, &self.setting.version);
+        self.verbs.push_back(BusCommand::Reply { to, payload });
+    }
+
+    /// A worker is there. Whether it may go on.
+    fn hello(&mut self, hello: Hello, now: Nanos) -> bool {
+        let (id, incarnation, revision) = (hello.id, hello.incarnation, hello.revision);
+        let has_no_room = hello.has_no_room;
+        let run_now = hello.run_now.filter(|_| hello.run == self.state.run);
+        let is_fit = hello.protocol == PROTOCOL && hello.version == self.setting.version;
+        let may_go_on = self.members.hello(hello, is_fit, now);
+        if may_go_on {
+            self.members.knows(id, incarnation, revision);
+            if has_no_room {
+                self.make_room(id, incarnation, now);
+            }
+            if let Some(run_now) = run_now {
+                self.hear_how_long(now.since(run_now), true);
+            }
+        }
+        may_go_on
+    }
+
+    fn hear_key(&mut self, key: &str, (revision, value): (u64, &[u8]), requested: Option<Nanos>, now: Nanos) {
+        match key {
+            LEADER => {
+                // One of another build is somebody else, until it changes no more.
+                let foreign = || Lease { epoch: 0, who: 0, beat: revision, written: 0 };
+                let lease = Lease::read(value).unwrap_or_else(foreign);
+                if lease.who != self.setting.who && self.run.as_ref().is_some_and(|run| run.started.is_some()) {
+                    self.orders.are_old = true;
+                    self.reported.push_back(LeaderUpdate::Replaced);
+                }
+                let turn = self.keeper.seen(revision, lease, requested, now);
+                self.turn(turn, now);
+            }
+            STATE => {
+                // With what another build left there nobody goes on.
+                let state = State::read(value).unwrap_or_else(State::nothing);
+                self.see_state(revision, state, now);
+            }
+            _ => {}
+        }
+    }
+
+    fn see_state(&mut self, revision: u64, state: State, now: Nanos) {
+        if revision < self.state_key {
+            return;
+        }
+        if self.keeper.epoch().is_none() || !self.is_loaded {
+            return self.loaded(revision, state, now);
+        }
+        // What we wrote ourselves, and did not hear of.
+        if state.epoch == self.state.epoch && revision > self.state_key {
+            self.state_key = revision;
+            if state.revision == self.state.revision {
+                self.writing_since = None;
+                self.keeper.has_written(state.revision);
+                self.checkpoint_named(state.revision);
+            }
+        } else if state.epoch > self.state.epoch {
+            self.state_key = revision;
+            self.turn(Some(LeaseTurn::Deposed), now);
+        } else if state.epoch < self.state.epoch && revision > self.state_key {
+            // Whoever led before has written once more, behind what we read: that is gone on with.
+            self.is_loaded = false;
+            self.loaded(revision, state, now);
+        }
+    }
+
+    /// What is to be done stands so; who leads from now on goes on with it.
+    fn loaded(&mut self, revision: u64, state: State, now: Nanos) {
+        self.state_key = revision;
+        let Some(epoch) = self.keeper.epoch() else {
+            self.state = state;
+            self.forget_numbers();
+            return;
+        };
+        if self.is_loaded {
+            return;
+        }
+        self.is_loaded = true;
+        let is_ours = self.order.as_ref().is_some_and(|order| order.plan == state.plan);
+        self.state = State { epoch, ..state };
+        self.forget_numbers();
+        self.checkpoint_read();
+        self.is_dirty = true;
+        self.members.take_over(now);
+        // What was told of it to us is not asked for again, though nobody may have said yet when it started.
+        let is_known = self.run.as_ref().is_some_and(|run| run.is_going_on() && run.number == self.state.run);
+        if self.state.phase == Phase::Running && is_known {
+            // Nobody else, or somebody else for a while: it goes on where it was.
+            let state = &self.state;
+            self.run.iter_mut().for_each(|run| run.resume(now, state));
+            if let Some(started) = self.run.as_ref().and_then(|run| run.started) {
+                // What was wanted of it may not be written yet, and it is told by our clock again.
+                self.orders.resume(&mut self.state);
+                (self.state.t0, self.state.clock_of) = (started, self.setting.who);
+            }
+            self.hear_all_from(now);
+            self.begin_anew_with_checkpoint(now);
+            self.follow_again(now);
+        } else if self.state.phase == Phase::Preparing
+            && self.state.begun_by == self.setting.who
+            && self.run.as_ref().is_some_and(|run| run.number == self.state.run)
+        {
+            // Nobody else has led meanwhile: those who get ready go on with it.
+            self.orders.resume(&mut self.state);
+            self.follow_again(now);
+        } else if self.state.phase == Phase::Running && is_ours {
+            self.run = Some(Run::taken_over(now, &self.state));
+            self.hear_all_from(now);
+            // What was told of it before is told to us too.
+            self.read_upto = 0;
+            self.begin_with_checkpoint(now);
+            self.follow_again(now);
+        } else if self.state.phase == Phase::Running || self.state.phase == Phase::Preparing {
+            // A run of somebody who is gone, and that nobody else leads: it ends.
+            (self.state.intent, self.state.phase) = (RunIntent::Abort, Phase::Done);
+        } else if self.state.phase >= Phase::Done && is_ours && self.setting.is_standby {
+            // Whoever led it came to its end meanwhile.
+            self.run = None;
+            self.reported.push_back(LeaderUpdate::Elsewhere);
+        }
+        if self.is_closing {
+            self.state.phase = Phase::Closed;
+        }
+        self.reported.push_back(LeaderUpdate::Leads);
+    }
+
+    /// Nobody who takes part could have been heard before.
+    pub(super) fn hear_all_from(&mut self, now: Nanos) {
+        for member in &self.state.members {
+            self.members.begin_hearing(member.id, member.incarnation, now);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{OnLoss, RunOrder, Setting};
+    use super::*;
+    use crate::protocol::Refusal;
+
+    const MINUTE: Nanos = Nanos::from_millis(60_000);
+
+    /// Leads on a bus on which another build has left its words.
+    fn leader() -> Leader {
+        let setting = Setting {
+            who: 1,
+            version: "1".to_owned(),
+            workers: 1,
+            patience: MINUTE,
+            min_workers: 1,
+            on_loss: OnLoss::Rebalance,
+            ttl: Nanos::from_millis(3_000),
+            lease: Nanos::from_millis(5_000),
+            late_news: MINUTE,
+            closed_is_gone: false,
+            start_lead: Nanos::ZERO,
+            is_standby: false,
+            is_alone: false,
+        };
+        let mut leader = Leader::new(setting, Nanos::ZERO);
+        leader.begin(
+            RunOrder {
+                plan: "plan".to_owned(),
+                packet: vec![1].into(),
+                scenarios: 1,
+                warmup: Nanos::ZERO,
+                ends_at: None,
+                can_move: true,
+                workers_max: 9,
+            },
+            Nanos::ZERO,
+        );
+        leader
+    }
+
+    /// What it tells, when its bus does all that it asks for and `says` comes every second.
+    fn reported_in(seconds: u64, says: &BusEvent) -> Vec<LeaderUpdate> {
+        let mut leader = leader();
+        let strange = || Some((4, [255; 9].as_slice().into()));
+        let mut all = Vec::new();
+        for tenth in 0..seconds * 10 {
+            let now = Nanos::from_millis(tenth * 100);
+            leader.tick(now);
+            while let Some(verb) = leader.next_verb() {
+                match verb {
+                    BusCommand::Put { token, revision: Some(revision), .. } => {
+                        let result = if revision < 4 { Err(Refused::Conflict) } else { Ok(revision + 1) };
+                        leader.hear(BusEvent::Written { token, result }, now);
+                    }
+                    BusCommand::Get { token, key } => leader.hear(BusEvent::Got { token, key, value: strange() }, now),
+                    BusCommand::Store { token, .. } => leader.hear(BusEvent::Stored { token, result: Ok(()) }, now),
+                    _ => {}
+                }
+            }
+            if tenth % 10 == 0 {
+                leader.hear(says.clone(), now);
+            }
+            all.extend(std::iter::from_fn(|| leader.next_reported()));
+        }
+        all
+    }
+
+    /// What whoever led before writes behind what was read is gone on with: else nothing could be written any more.
+    #[test]
+    fn a_late_word_of_whoever_led_before_is_known() {
+        let mut leader = leader();
+        let state = |run| crate::protocol::written(&State { run, ..State::nothing() });
+        let (mut requested, mut wanted) = (false, None);
+        for tenth in 0..60 {
+            let now = Nanos::from_millis(tenth * 100);
+            leader.tick(now);
+            // What is asked for meanwhile is answered with the next tick.
+            let verbs: Vec<BusCommand> = std::iter::from_fn(|| leader.next_verb()).collect();
+            for verb in verbs {
+                let received = match verb {
+                    BusCommand::Put { token, key, .. } if key == LEADER => {
+                        BusEvent::Written { token, result: Ok(10 + tenth) }
+                    }
+                    BusCommand::Get { key, .. } if key == LEADER => continue,
+                    BusCommand::Get { token, key } => {
+                        let (place, run) = if requested { (6, 8) } else { (5, 7) };
+                        requested = true;
+                        BusEvent::Got { token, key, value: Some((place, state(run))) }
+                    }
+                    BusCommand::Put { token, revision, .. } => {
+                        wanted = revision;
+                        let result = if revision == Some(6) { Ok(7) } else { Err(Refused::Conflict) };
+                        BusEvent::Written { token, result }
+                    }
+                    _ => continue,
+                };
+                leader.hear(received, now);
+            }
+        }
+        assert_eq!((wanted, leader.state().run, leader.leads()), (Some(6), 8, true));
+    }
+
+    #[test]
+    fn one_of_another_build_is_named() {
+        let hello = Hello { protocol: PROTOCOL + 1, ..Hello::new(7, "one".to_owned(), "2".to_owned(), 1) };
+        let payload = Ask::Hello(hello.clone()).written(&hello);
+        let says = BusEvent::Message { subject: String::new(), payload, response_to: Some("2/1".to_owned()) };
+        let reported = reported_in(70, &says);
+        let refusal = Refusal::Version { worker: "2".to_owned(), leader: "1".to_owned() };
+        let refused = LeaderUpdate::Refused { worker: "one".to_owned(), refusal };
+        assert!(reported.contains(&LeaderUpdate::Leads) && reported.contains(&refused), "{reported:?}");
+    }
+}

@@ -1,0 +1,175 @@
+//! What is to be done, as it stands under its key, and as one worker sees it.
+
+use std::collections::BTreeSet;
+
+use pacing::{Nanos, SLOT_COUNT};
+
+use super::{
+    BarrierRelease, MEMBERS_MAX, Member, Phase, RunIntent, SlotGrant, State, TENURES_MAX, WorkerId, can_be, read,
+};
+
+/// The numbers of a member, and of all others, in what it sees.
+const OWN: u16 = 0;
+const OTHER: u16 = 1;
+
+impl State {
+    /// What is to be done before there is anything.
+    pub fn nothing() -> Self {
+        Self {
+            epoch: 0,
+            revision: 0,
+            run: 0,
+            begun_by: 0,
+            phase: Phase::Idle,
+            plan: String::new(),
+            t0: Nanos::ZERO,
+            clock_of: 0,
+            lease: Nanos::ZERO,
+            members: Vec::new(),
+            tenures: Vec::new(),
+            changes: Vec::new(),
+            rounds: Vec::new(),
+            met: Vec::new(),
+            checkpoint: None,
+            intent: RunIntent::Run,
+        }
+    }
+
+    /// Reads it; `None` when it is none, or names what is not there.
+    pub fn read(bytes: &[u8]) -> Option<Self> {
+        read(bytes).filter(Self::is_sound)
+    }
+
+    /// It names nothing that is not there.
+    pub(crate) fn is_sound(&self) -> bool {
+        let is_member = |member: u16| usize::from(member) < self.members.len();
+        let mut moves = self.tenures.iter().flat_map(|slot_grant| &slot_grant.moves);
+        let are_few = self.members.len() <= MEMBERS_MAX && self.tenures.len() <= TENURES_MAX;
+        let froms = self.tenures.iter().filter_map(|slot_grant| slot_grant.from);
+        let changes = self.changes.iter().map(|change| change.effective_at);
+        let mut instants = froms.chain(changes).chain(self.rounds.iter().copied()).chain([self.t0, self.lease]);
+        let mut met = self
+            .met
+            .iter()
+            .map(|met| can_be(met.at.0) && can_be(met.total) && met.upto.iter().all(|(member, ..)| is_member(*member)));
+        let numbers = [self.epoch, self.revision, self.run];
+        numbers.into_iter().all(can_be)
+            && instants.all(|at| can_be(at.0))
+            && are_few
+            && met.all(|is_sound| is_sound)
+            && self.checkpoint.is_none_or(|mark| mark.is_sound())
+            && moves.all(|(slot, to)| u32::from(*slot) < SLOT_COUNT && is_member(*to))
+    }
+
+    /// As much of it as one of its members needs: what it gets, and what others get of it. Without a number it is of no member.
+    pub fn seen_by(&self, number: Option<u16>) -> Self {
+        let own = number.and_then(|number| Some((number, self.members.get(usize::from(number))?)));
+        let Some((number, member)) = own else {
+            let bare = |slot_grant: &SlotGrant| SlotGrant { moves: Vec::new(), ..*slot_grant };
+            let tenures = self.tenures.iter().map(bare).collect();
+            return Self { members: Vec::new(), tenures, ..self.bare() };
+        };
+        let mut slots = BTreeSet::new();
+        let mut tenures = Vec::with_capacity(self.tenures.len());
+        for slot_grant in &self.tenures {
+            let mut moves = Vec::new();
+            for (slot, to) in &slot_grant.moves {
+                if *to == number {
+                    slots.insert(*slot);
+                    moves.push((*slot, OWN));
+                } else if slots.remove(slot) {
+                    moves.push((*slot, OTHER));
+                }
+            }
+            tenures.push(SlotGrant { moves, ..*slot_grant });
+        }
+        let mut seen = Self { members: vec![*member, Member { id: 0, incarnation: 0 }], tenures, ..self.bare() };
+        // Of what others wait for it hears that it was.
+        for (seen, met) in seen.met.iter_mut().zip(&self.met) {
+            let own = met.upto.iter().filter(|(member, ..)| *member == number);
+            seen.upto = own.map(|(_, part, ticket)| (OWN, *part, *ticket)).collect();
+        }
+        seen
+    }
+
+    /// It without those who take part, and what they have.
+    pub(crate) fn bare(&self) -> Self {
+        Self {
+            plan: self.plan.clone(),
+            members: Vec::new(),
+            tenures: Vec::new(),
+            changes: self.changes.clone(),
+            rounds: self.rounds.clone(),
+            met: self.met.iter().map(|met| BarrierRelease { upto: Vec::new(), ..*met }).collect(),
+            checkpoint: None,
+            ..*self
+        }
+    }
+
+    /// Of whom it is what that one sees; `None`: it is all.
+    pub(crate) fn seen_of(&self) -> Option<Member> {
+        match self.members[..] {
+            [own, Member { id: 0, incarnation: 0 }] => Some(own),
+            _ => None,
+        }
+    }
+
+    /// The number of a worker in one of its lives.
+    pub fn number_of(&self, id: WorkerId, incarnation: u32) -> Option<u16> {
+        self.members.iter().position(|member| *member == Member { id, incarnation }).map(|place| place as u16)
+    }
+
+    /// Who has each slot by a number of tenures.
+    pub fn owners(&self, tenures: usize) -> Vec<u16> {
+        let mut owners = vec![crate::deal::NOBODY; SLOT_COUNT as usize];
+        for (slot, to) in self.tenures.iter().take(tenures).flat_map(|slot_grant| &slot_grant.moves) {
+            owners[usize::from(*slot)] = *to;
+        }
+        owners
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::protocol::written;
+
+    /// Slots that a member has by a number of tenures.
+    fn own(state: &State, number: u16, tenures: usize) -> Vec<usize> {
+        let owners = state.owners(tenures);
+        (0..owners.len()).filter(|slot| owners[*slot] == number).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn a_member_sees_what_it_gets_and_what_it_gives(
+            moves in prop::collection::vec(prop::collection::vec((0u16..40, 0u16..5), 0..60), 1..5),
+        ) {
+            let members: Vec<Member> = (0..5).map(|id| Member { id: 100 + id, incarnation: 2 }).collect();
+            let tenures = moves.into_iter().map(|moves| SlotGrant { from: Some(Nanos(7)), moves, is_granted: true }).collect();
+            let upto = vec![(3, 1, 30), (3, 2, 40)];
+            let met = vec![BarrierRelease { barrier: 0, total: 9, at: Nanos(7), upto }];
+            let state = State { revision: 3, members, tenures, met, ..State::nothing() };
+            for (number, member) in state.members.iter().enumerate() {
+                let seen = state.seen_by(Some(number as u16));
+                prop_assert!(State::read(&written(&seen)).is_some());
+                prop_assert_eq!(seen.number_of(member.id, member.incarnation), Some(OWN));
+                for tenures in 0..=state.tenures.len() {
+                    prop_assert_eq!(own(&seen, OWN, tenures), own(&state, number as u16, tenures));
+                }
+            }
+            let met = |seen: &State| seen.met.iter().map(|met| (met.total, met.upto.clone())).collect::<Vec<_>>();
+            for (number, _) in state.members.iter().enumerate() {
+                let seen = state.seen_by(Some(number as u16));
+                let tickets = if number == 3 { vec![(OWN, 1, 30), (OWN, 2, 40)] } else { Vec::new() };
+                prop_assert_eq!(met(&seen), vec![(9, tickets)]);
+            }
+            prop_assert_eq!(met(&state.seen_by(None)), vec![(9, Vec::new())]);
+            let seen = state.seen_by(None);
+            prop_assert_eq!((seen.revision, seen.members.len(), seen.tenures.len()), (3, 0, state.tenures.len()));
+            prop_assert!(seen.tenures.iter().all(|slot_grant| slot_grant.moves.is_empty()));
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Rings of a world: what they say must be what was done, whoever is left to say so.
+
+use std::collections::BTreeMap;
+
+use pacing::Nanos;
+
+use super::world::{Node, Who, World, count_of};
+use crate::books::{Balance, Ledger};
+use crate::bus::BusEvent;
+use crate::journal::{
+    Cut, Head, JournalContents, LeaderJournalEncoder, Record, Sums, WorkerJournalEncoder, put_together, recalled,
+};
+use crate::leader::{Leader, LeaderUpdate};
+use crate::protocol::{Draft, News, Phase, State};
+use crate::worker::{Act, Worker};
+
+/// The ring of one who takes part.
+#[derive(Default)]
+pub(super) struct Shelf {
+    head: Option<Head>,
+    of_worker: Option<WorkerJournalEncoder>,
+    of_leader: LeaderJournalEncoder,
+    records: Vec<Record>,
+    /// When it was put together last.
+    drafted_at: Option<Nanos>,
+}
+
+fn head_of(state: &State, is_of_leader: bool, id: u64) -> Head {
+    let (name, plan, address) = (String::new(), state.plan.clone(), String::new());
+    Head { is_of_leader, id, name, run: state.run, begun_by: state.begun_by, plan, packet: Vec::new(), address }
+}
+
+impl Shelf {
+    pub(super) fn act(&mut self, act: &Act, worker: &Worker) {
+        if let Act::Begin { part, .. } = act
+            && self.of_worker.as_ref().is_none_or(|encoder| encoder.run() != part.run)
+        {
+            let head = head_of(worker.state(), false, worker.member().0.id);
+            (self.head, self.of_worker, self.records) =
+                (Some(head), Some(WorkerJournalEncoder::new(part.run)), Vec::new());
+        }
+    }
+
+    pub(super) fn keep(&mut self, worker: &mut Worker, now: Nanos) {
+        if let Some(encoder) = &mut self.of_worker {
+            self.records.extend(encoder.records(worker, "worker", now));
+        }
+    }
+
+    pub(super) fn lead(&mut self, leader: &Leader, id: u64) {
+        let state = leader.state();
+        if leader.leads() && state.phase == Phase::Running && self.head.is_none() {
+            self.head = Some(head_of(state, true, id));
+        }
+        if self.head.is_some() {
+            self.records.extend(self.of_leader.state(leader));
+        }
+    }
+
+    pub(super) fn received(&mut self, received: &BusEvent, leader: &Leader) {
+        if let (BusEvent::Entry { place, payload }, Some(_)) = (received, &self.head) {
+            self.records.extend(self.of_leader.received(leader, *place, payload));
+        }
+    }
+
+    pub(super) fn reported(&mut self, reported: &LeaderUpdate, leader: &Leader) {
+        if *reported == LeaderUpdate::WantsCheckpoint {
+            self.drafted_at = None;
+        }
+        if let LeaderUpdate::Recalled(checkpoint) = reported
+            && self.head.is_some()
+        {
+            self.records.extend(recalled(checkpoint));
+        }
+        if let LeaderUpdate::Lost { member, until, .. } = reported
+            && self.head.is_some()
+        {
+            let member = leader.state().members[usize::from(*member)];
+            self.records.push(Record::Lost { member, until: *until });
+        }
+    }
+
+    /// What was heard by now, put together; so often, if at all.
+    pub(super) fn draft(&mut self, every: Nanos, now: Nanos) -> Option<Draft> {
+        let is_due = every > Nanos::ZERO && self.drafted_at.is_none_or(|last| now.since(last) >= every);
+        let head = self.head.as_ref().filter(|_| is_due)?;
+        self.drafted_at = Some(now);
+        let mut sums = Sums::default();
+        sums.add(head, self.records.clone());
+        sums.checkpoint(head.run).map(|checkpoint| Draft::of(&checkpoint))
+    }
+
+    fn kept(&self) -> Option<JournalContents> {
+        let head = self.head.clone()?;
+        Some(JournalContents::of(head.id.to_string().into(), head, [self.records.clone(), Vec::new()]))
+    }
+}
+
+fn shelf_of(node: &Node) -> &Shelf {
+    match &node.who {
+        Who::Leader(_, _, shelf) | Who::Worker(_, _, shelf) => shelf,
+    }
+}
+
+/// What rings say.
+#[derive(Debug)]
+struct ByRings {
+    planned: u64,
+    started: u64,
+    balance: Balance,
+    /// Slots were given to somebody of whom no ring knows, for that one never heard of it.
+    has_strangers: bool,
+}
+
+impl World {
+    /// What rings say.
+    fn by_journals<'a>(&self, nodes: impl Iterator<Item = &'a Node>) -> Result<Option<ByRings>, String> {
+        let all: Vec<JournalContents> = nodes.filter_map(|node| shelf_of(node).kept()).collect();
+        // Whoever led may have called off one run, and begun another.
+        let Some(run) = all.iter().map(|kept| kept.head.run).max() else { return Ok(None) };
+        let all = all.into_iter().filter(|kept| kept.head.run == run).collect();
+        let past = put_together(all).map_err(|error| error.to_string())?;
+        let by_name = |cut: &Cut| matches!(cut, Cut::Missing { name } if name.is_empty());
+        let has_strangers = past.cuts.iter().any(by_name);
+        let mut ledger = Ledger::default();
+        let mut counts: BTreeMap<(u16, u16), u64> = BTreeMap::new();
+        for (_, member, news) in past.news {
+            ledger.news(member, &news);
+            if let News::Row(row) = &news {
+                *counts.entry((member, row.part)).or_default() += count_of(row);
+            }
+        }
+        past.losses.iter().for_each(|(member, until)| ledger.lost(*member, *until));
+        let due = self.due(&past.state.changes);
+        let (planned, end) = (self.starts(&due).len() as u64, due.timeline().end().unwrap_or(Nanos::NEVER));
+        let balance = ledger.balance(&past.state, (end, Nanos::NEVER), &due);
+        Ok(Some(ByRings { planned, started: counts.values().sum(), balance, has_strangers }))
+    }
+
+    /// All rings, and those of whoever led with some of the others. `reported`: what whoever led knows, when it came to an end.
+    pub(super) fn judge_journals(&self, reported: Option<(u64, Balance)>) -> Result<(), String> {
+        let really = self.made.len() as u64;
+        let sound = |what: &str, ByRings { planned, started, balance, .. }: &ByRings| {
+            if started + balance.undelivered + balance.unknown != planned.wrapping_add_signed(balance.otherwise) {
+                return Err(format!("by {what}: {planned} planned, and {started} started, {balance:?}"));
+            }
+            if !(*started..=started + balance.unknown).contains(&really) {
+                return Err(format!("by {what}: {really} were made; {started} are there, {balance:?}"));
+            }
+            Ok(())
+        };
+        let is_worker = |node: &&Node| matches!(node.who, Who::Worker(..));
+        if let Some(all) = self.by_journals(self.nodes.iter().filter(is_worker))? {
+            sound("the rings of workers", &all)?;
+            if !self.was_killed && !all.has_strangers && all.balance.unknown > 0 {
+                return Err(format!("nobody was killed, and by their rings {} are unknown", all.balance.unknown));
+            }
+        }
+        let Some((started, balance)) = reported else { return Ok(()) };
+        let has_reported =
+            |node: &&Node| matches!(&node.who, Who::Leader(_, tally, _) if tally.is_over && !node.is_dead);
+        for every in 1..4 {
+            let some = self.nodes.iter().filter(is_worker).skip(every).step_by(every);
+            let leader = self.nodes.iter().filter(has_reported).take(1);
+            let Some(all) = self.by_journals(leader.chain(some))? else { continue };
+            sound("the ring of whoever led and some of workers", &all)?;
+            if all.started < started || all.balance.unknown > balance.unknown {
+                return Err(format!("rings say less than whoever led: {started}, {balance:?}, {all:?}"));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,52 @@
+//! The lives of a worker: one ends with its lease, when it is told so, and when it goes.
+
+use pacing::Nanos;
+
+use super::{Act, Worker};
+use crate::protocol::News;
+
+impl Worker {
+    /// It goes: what it has is given up, and what it did is told.
+    pub fn leave(&mut self, now: Nanos) {
+        self.is_leaving = true;
+        self.begin_a_new_life();
+        self.look(now);
+    }
+
+    /// What it had goes to others. It tells the rest of it, and may get something new.
+    pub(super) fn begin_a_new_life(&mut self) {
+        if let Some(run) = self.run.take() {
+            let life = (run.run, run.incarnation);
+            self.acts.push_back(Act::Stop { life });
+            if run.parts == 0
+                && let Some((_, outbox)) = self.boxes.iter_mut().find(|(of, _)| *of == life)
+            {
+                // It has begun nothing, so that nobody says for it that all is over.
+                outbox.push(News::Gone { is_over: false });
+            }
+        }
+        self.hello.incarnation += 1;
+        self.hello.standing = None;
+        self.said_at = None;
+    }
+
+    /// Whoever led is gone for good: nobody is left to whom anything could be told.
+    pub(super) fn give_up(&mut self) {
+        if let Some(run) = self.run.take() {
+            self.acts.push_back(Act::Abort { run: run.run });
+        }
+        self.boxes.clear();
+        (self.is_closed, self.is_leaving) = (true, true);
+        self.acts.push_back(Act::Close);
+    }
+
+    pub(super) fn look_at_lease(&mut self, now: Nanos) {
+        let is_out = self.run.as_ref().is_some_and(|run| run.parts > run.ended) && now >= self.lease_until;
+        #[cfg(test)]
+        let is_out = is_out && !crate::sim::strikes(crate::sim::Bug::GoesOn);
+        if is_out {
+            // Nobody counts on what it has any more.
+            self.begin_a_new_life();
+        }
+    }
+}

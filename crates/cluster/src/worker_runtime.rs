@@ -1,0 +1,491 @@
+//! A worker process at work: the machine, a bus, and the runs of this process that carry out its parts. Held
+//! connections are parts that never change hands (`worker_runtime/held.rs`).
+
+mod held;
+mod issue_log;
+mod journal;
+mod part;
+mod steer;
+mod work;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use driver::Clock;
+use engine::{Control, HoldEnding, HoldOptions, Lease, Partition, RunError, RunOptions, StopHandle};
+use feed::Feed;
+use pacing::change::Change;
+use pacing::{Nanos, RevokedSlots, Segment};
+use plan::{Hold, Plan};
+
+use crate::bus::{Bus, BusEvent, Inbox};
+use crate::journal::Journals;
+use crate::protocol::{BarrierRelease, Hello, News, Refusal};
+use crate::worker::{Act, PartOf, Worker};
+use held::HoldWorker;
+use issue_log::Trouble;
+use journal::{JournalHeader, Keeper};
+use part::PartWorker;
+use work::{Work, prepare, share_of_budget};
+
+/// What a machine says of a plan before it carries out a part of it.
+pub trait WorkerEnvironment: Send + Sync {
+    /// What it needs to carry out this plan: where its targets are, seen from here, and what else it takes.
+    ///
+    /// # Errors
+    /// It may not load a target, or cannot.
+    fn prepare(&self, plan: Plan, feeds: Vec<Feed>, slowest: usize) -> Result<(Plan, RunOptions), Refusal>;
+
+    /// The same of connections that are held.
+    ///
+    /// # Errors
+    /// As [`WorkerEnvironment::prepare`].
+    fn prepare_to_hold(&self, plan: Hold) -> Result<(Hold, HoldOptions), Refusal>;
+
+    /// Something that a person may want to know.
+    fn tell(&self, notice: &Notice);
+}
+
+/// Something that a person may want to know.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Notice {
+    /// It goes to the bus, and waits there until somebody leads.
+    Joins,
+    /// It is on the bus.
+    Joined,
+    /// The bus is gone.
+    Cut,
+    /// It takes part in a run.
+    Ready,
+    /// It does not take part in a run.
+    Refused(Refusal),
+    /// A part begins: so many slots of 4,096.
+    Began(u32),
+    /// A part is over.
+    Ended,
+    /// Nobody counted on what it had any more; it begins anew.
+    GivenUp,
+    /// A part cannot be carried out.
+    Broken(String),
+    /// The bus does not take what it has to tell.
+    Full,
+    /// Whoever leads has not answered for so long that nothing more is started.
+    Unanswered,
+    /// What it has to tell is not kept on its disk any more.
+    NotKept {
+        /// Where it would be.
+        path: String,
+        /// What the system says; `None`: the disk does not keep up.
+        reason: Option<String>,
+    },
+}
+
+/// Who a worker is.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// Drawn when it starts.
+    pub id: u64,
+    /// What it is called.
+    pub name: String,
+    /// Its version of onrush.
+    pub version: String,
+    /// What it can do beside others; as many as it has threads.
+    pub weight: u32,
+    /// It ends when whoever leads has closed, or is gone for good.
+    pub goes_with_leader: bool,
+    /// Where files of rows are written.
+    pub folder: PathBuf,
+    /// Where what it has to tell is kept too, if anywhere.
+    pub journals: Option<Journals>,
+}
+
+enum Input {
+    BusEvent(BusEvent),
+    Prepared(u64, Box<Result<(Work, Nanos), Refusal>>, Option<JournalHeader>),
+    /// A part is there to be steered.
+    Control(PartOf, Control),
+    /// The same of connections that are held.
+    Ending(PartOf, HoldEnding),
+    News(PartOf, News),
+    Stop,
+}
+
+/// What whoever carries out a part tells the worker, which may be gone: then nobody wants to know.
+#[derive(Clone)]
+struct PartReporter {
+    of: PartOf,
+    sender: Sender<Input>,
+}
+
+impl PartReporter {
+    fn send(&self, input: Input) {
+        let _ = self.sender.send(input);
+    }
+
+    fn tell(&self, news: News) {
+        self.send(Input::News(self.of, news));
+    }
+
+    /// The part is over, or cannot go on.
+    fn end(&self, result: Result<News, RunError>) {
+        self.tell(result.unwrap_or_else(|error| News::Broken { reason: error.to_string() }));
+    }
+}
+
+/// Ends a worker from another thread.
+#[derive(Clone)]
+pub struct WorkerStopHandle(Sender<Input>);
+
+impl WorkerStopHandle {
+    /// It ends: what it has is given up, and told.
+    pub fn stop(&self) {
+        let _ = self.0.send(Input::Stop);
+    }
+}
+
+/// A part of this process.
+struct Own {
+    of: PartOf,
+    slot_grant: u16,
+    stop: StopHandle,
+    control: Option<Control>,
+    ending: Option<HoldEnding>,
+    thread: Option<JoinHandle<()>>,
+    is_over: bool,
+}
+
+/// Slots that go to others: of a run in a life, by which tenure, which of them, from when on.
+type Loss = ((u64, u32), u16, Vec<u16>, Nanos);
+
+/// What is known of a run.
+struct OwnRun {
+    work: Work,
+    /// What stands in the head of its ring.
+    journal_header: Option<JournalHeader>,
+    changes: Vec<Change>,
+    lost: Vec<Loss>,
+    /// Users of meetings that went on.
+    met: Vec<BarrierRelease>,
+    /// When connections that are held end, counted from the start.
+    ends_at: Option<Nanos>,
+}
+
+/// A worker at work.
+pub struct WorkerRuntime<'a> {
+    worker: Worker,
+    place: &'a Arc<dyn WorkerEnvironment>,
+    setting: Setting,
+    clock: Clock,
+    lease: Lease,
+    inputs: Receiver<Input>,
+    sender: Sender<Input>,
+    runs: HashMap<u64, OwnRun>,
+    parts: Vec<Own>,
+    is_closed: bool,
+    is_alone: bool,
+    trouble: Trouble,
+    keeper: Keeper,
+    stopping_since: Option<Nanos>,
+}
+
+/// A worker that was told to end waits so long for what is in flight, and for the bus to take what it tells.
+const STOPS_WITHIN: Nanos = Nanos::from_millis(15_000);
+
+impl<'a> WorkerRuntime<'a> {
+    /// One that is ready to join a bus.
+    pub fn new(setting: Setting, place: &'a Arc<dyn WorkerEnvironment>) -> Self {
+        let clock = Clock::start();
+        let hello = Hello::new(setting.id, setting.name.clone(), setting.version.clone(), setting.weight);
+        let (sender, inputs) = channel();
+        let mut worker = Worker::new(hello, setting.goes_with_leader, clock.now());
+        if setting.journals.is_some() {
+            worker.keep_all();
+        }
+        Self {
+            worker,
+            place,
+            setting,
+            clock,
+            lease: Lease::until(Nanos::ZERO),
+            inputs,
+            sender,
+            runs: HashMap::new(),
+            parts: Vec::new(),
+            is_closed: false,
+            is_alone: false,
+            trouble: Trouble::default(),
+            keeper: Keeper::default(),
+            stopping_since: None,
+        }
+    }
+
+    /// The subjects that it listens to.
+    pub fn subjects(&self) -> Vec<String> {
+        self.worker.subjects()
+    }
+
+    /// Takes what comes from the bus.
+    pub fn inbox(&self) -> Inbox {
+        let sender = self.sender.clone();
+        Box::new(move |received| sender.send(Input::BusEvent(received)).is_ok())
+    }
+
+    /// Ends it from another thread.
+    pub fn stop_handle(&self) -> WorkerStopHandle {
+        WorkerStopHandle(self.sender.clone())
+    }
+
+    /// Works until whoever leads has closed, or it is stopped.
+    pub fn work(mut self, mut bus: Box<dyn Bus>) {
+        loop {
+            let now = self.clock.now();
+            self.act(now);
+            self.tell_trouble(now);
+            self.keep(now);
+            while let Some(verb) = self.worker.next_verb() {
+                bus.ask(verb);
+            }
+            if self.is_done(now) {
+                break;
+            }
+            let left = self.worker.wake_at(now).since(now).as_duration().clamp(Duration::from_millis(1), WAITS_MAX);
+            match self.inputs.recv_timeout(left) {
+                Ok(input) => self.take(input),
+                Err(RecvTimeoutError::Timeout) => self.worker.tick(self.clock.now()),
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        for part in &mut self.parts {
+            part.stop.abort();
+            part.thread.take().map(JoinHandle::join);
+        }
+    }
+
+    fn is_done(&self, now: Nanos) -> bool {
+        let is_quiet = self.parts.is_empty() && self.worker.has_reported_all();
+        let is_late = self.stopping_since.is_some_and(|since| now.since(since) >= STOPS_WITHIN);
+        self.is_alone || is_late || ((self.is_closed || self.stopping_since.is_some()) && is_quiet)
+    }
+
+    fn take(&mut self, input: Input) {
+        let now = self.clock.now();
+        match input {
+            Input::BusEvent(received) => {
+                match received {
+                    BusEvent::Connected => self.place.tell(&Notice::Joined),
+                    BusEvent::Disconnected => {
+                        self.place.tell(&Notice::Cut);
+                        // Nobody is left whom it could tell anything.
+                        self.is_alone |= self.setting.goes_with_leader;
+                    }
+                    _ => {}
+                }
+                self.worker.hear(received, now);
+            }
+            Input::Prepared(run, result, journal_header) => self.prepared(run, *result, journal_header, now),
+            Input::Control(of, control) => self.steer(of, control),
+            Input::Ending(of, ending) => self.end_later(of, ending),
+            Input::News(of, news) => {
+                let is_end = matches!(news, News::Ended { .. } | News::Broken { .. });
+                if let News::Broken { reason } = &news {
+                    self.place.tell(&Notice::Broken(reason.clone()));
+                }
+                self.worker.tell(of, news, now);
+                if is_end {
+                    self.end(of, now);
+                }
+            }
+            Input::Stop => {
+                self.stopping_since = Some(now);
+                self.worker.leave(now);
+            }
+        }
+    }
+
+    fn prepared(
+        &mut self,
+        run: u64,
+        result: Result<(Work, Nanos), Refusal>,
+        journal_header: Option<JournalHeader>,
+        now: Nanos,
+    ) {
+        match result {
+            Ok((work, warmup)) => {
+                // Connections that are held have no ring.
+                let journal_header = journal_header.filter(|_| matches!(work, Work::Load(..)));
+                let own = OwnRun {
+                    work,
+                    journal_header,
+                    changes: Vec::new(),
+                    lost: Vec::new(),
+                    met: Vec::new(),
+                    ends_at: None,
+                };
+                self.runs.insert(run, own);
+                self.place.tell(&Notice::Ready);
+                self.worker.prepared(run, Ok(warmup), now);
+            }
+            Err(refusal) => {
+                self.place.tell(&Notice::Refused(refusal.clone()));
+                self.worker.prepared(run, Err(refusal), now);
+            }
+        }
+    }
+
+    /// What the machine wants is done.
+    fn act(&mut self, now: Nanos) {
+        while let Some(act) = self.worker.next_act() {
+            match act {
+                Act::Prepare { run, plan, packet } => {
+                    let (place, sender, folder) =
+                        (self.place.clone(), self.sender.clone(), self.setting.folder.clone());
+                    let is_kept = self.setting.journals.is_some();
+                    let get_ready = move || {
+                        let result = prepare(&*place, &plan, &packet, &folder);
+                        let journal_header = is_kept.then(|| JournalHeader::of(plan, &packet)).flatten();
+                        let _ = sender.send(Input::Prepared(run, Box::new(result), journal_header));
+                    };
+                    if std::thread::Builder::new().name("prepare".to_owned()).spawn(get_ready).is_err() {
+                        let reason = "the system gives no thread; raise its limits (ulimit -u)".to_owned();
+                        self.worker.prepared(run, Err(Refusal::System { reason }), now);
+                    }
+                }
+                Act::Begin { part, slot_grant, segment, from, started, error } => {
+                    self.begin(part, slot_grant, segment, (from, started, error));
+                }
+                Act::Lose { life, slot_grant, slots, at } => self.lose(life, slot_grant, slots, at),
+                Act::Lease(until) => self.lease.extend(until),
+                Act::Change(change) => self.change(&change),
+                Act::Release { scenario, at } => {
+                    self.release_held(at);
+                    for part in &self.parts {
+                        if let (Some(control), Some(started)) = (&part.control, self.worker.started()) {
+                            control.release(scenario, started + at);
+                        }
+                    }
+                }
+                Act::LetGo { run, met } => self.let_go(run, met),
+                Act::Stop { life } => {
+                    let own = self.parts.iter().filter(|part| (part.of.run, part.of.incarnation) == life);
+                    let mut had_any = false;
+                    for part in own {
+                        part.stop.stop();
+                        had_any = true;
+                    }
+                    if had_any && life.1 != self.worker.incarnation() && self.stopping_since.is_none() {
+                        self.place.tell(&Notice::GivenUp);
+                    }
+                    self.look_whether_over(life, now);
+                }
+                Act::Abort { run } => {
+                    let own: Vec<&Own> = self.parts.iter().filter(|part| part.of.run == run).collect();
+                    own.iter().for_each(|part| part.stop.abort());
+                }
+                Act::Refuse(refusal) => self.place.tell(&Notice::Refused(refusal)),
+                Act::Forget { run } => drop(self.runs.remove(&run)),
+                Act::Close => self.is_closed = true,
+            }
+        }
+    }
+
+    fn begin(&mut self, of: PartOf, slot_grant: u16, segment: Segment, times: (Option<Nanos>, Nanos, Nanos)) {
+        let Some(work) = self.runs.get(&of.run).map(|run| run.work.clone()) else { return };
+        self.begin_journal(of.run);
+        self.place.tell(&Notice::Began(segment.slot_count()));
+        let stop = StopHandle::default();
+        let name = format!("part-{}", of.part);
+        let thread = std::thread::Builder::new().name(name);
+        let thread = match work {
+            Work::Load(plan, options, pieces) => {
+                let worker = self.load_worker(of, slot_grant, segment, times, (plan, *options, pieces, stop.clone()));
+                thread.spawn(move || worker.work())
+            }
+            Work::Hold(plan, options) => {
+                let (_, started, _) = times;
+                let (clock, post, stop, options) = (self.clock, self.post(of), stop.clone(), *options);
+                let worker = HoldWorker { slot_grant, plan, options, segment, stop, clock, started, post };
+                thread.spawn(move || worker.work())
+            }
+        };
+        let thread = match thread {
+            Ok(thread) => Some(thread),
+            Err(error) => {
+                let _ = self.sender.send(Input::News(of, News::Broken { reason: error.to_string() }));
+                None
+            }
+        };
+        self.parts.push(Own { of, slot_grant, stop, control: None, ending: None, thread, is_over: false });
+    }
+
+    fn post(&self, of: PartOf) -> PartReporter {
+        PartReporter { of, sender: self.sender.clone() }
+    }
+
+    fn load_worker(
+        &self,
+        of: PartOf,
+        slot_grant: u16,
+        segment: Segment,
+        (from, started, _): (Option<Nanos>, Nanos, Nanos),
+        (plan, options, pieces, stop): (Arc<Plan>, RunOptions, u64, StopHandle),
+    ) -> PartWorker {
+        let life = (of.run, of.incarnation);
+        let mut lost: Option<RevokedSlots> = None;
+        let run = self.runs.get(&of.run);
+        for (of, later, slots, at) in run.iter().flat_map(|run| &run.lost) {
+            if *of == life && *later > slot_grant {
+                lost.get_or_insert_default().lose(slots.iter().copied(), *at);
+            }
+        }
+        let part = Partition {
+            segment: segment.clone(),
+            from,
+            begins: Some((self.clock, started)),
+            lease: self.lease.clone(),
+            lost,
+            changes: run.map(|run| run.changes.clone()).unwrap_or_default(),
+        };
+        PartWorker {
+            slot_grant,
+            plan: share_of_budget(&plan, &segment),
+            options,
+            part,
+            pieces,
+            stop,
+            clock: self.clock,
+            started,
+            post: self.post(of),
+        }
+    }
+
+    fn end(&mut self, of: PartOf, now: Nanos) {
+        if let Some(part) = self.parts.iter_mut().find(|part| part.of == of) {
+            part.is_over = true;
+        }
+        self.look_whether_over((of.run, of.incarnation), now);
+    }
+
+    /// When all parts of a life are over, there is nothing more to tell of it.
+    fn look_whether_over(&mut self, life: (u64, u32), now: Nanos) {
+        let is_of = |part: &Own| (part.of.run, part.of.incarnation) == life;
+        if self.parts.iter().filter(|part| is_of(part)).any(|part| !part.is_over) {
+            return;
+        }
+        for part in self.parts.iter_mut().filter(|part| is_of(part)) {
+            part.thread.take().map(JoinHandle::join);
+        }
+        let before = self.parts.len();
+        self.parts.retain(|part| !is_of(part));
+        if self.parts.len() < before {
+            self.place.tell(&Notice::Ended);
+        }
+        self.worker.all_over(life.0, life.1, now);
+    }
+}
+
+/// Without anything to do it looks so often.
+const WAITS_MAX: Duration = Duration::from_millis(300);

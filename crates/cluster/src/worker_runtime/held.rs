@@ -1,0 +1,97 @@
+//! A part of the connections that are held, by this process, on a thread of its own.
+
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+
+use driver::Clock;
+use engine::{HoldEnd, HoldOptions, HoldPart, HoldUpdate, Holding, RunError, StopHandle};
+use metrics::Held;
+use pacing::{Nanos, Segment};
+use plan::Hold;
+
+use super::{Input, PartReporter};
+use crate::encoding::{hold_end_to_bytes, memory_to_bytes, numbers_of};
+use crate::protocol::{News, Row};
+
+/// Says which machine this is, for whoever adds up what the kernels of several take.
+const MACHINE: &str = "/proc/sys/kernel/random/boot_id";
+
+/// One part, on a thread of its own.
+pub(super) struct HoldWorker {
+    pub(super) slot_grant: u16,
+    pub(super) plan: Arc<Hold>,
+    pub(super) options: HoldOptions,
+    pub(super) segment: Segment,
+    pub(super) stop: StopHandle,
+    pub(super) clock: Clock,
+    pub(super) started: Nanos,
+    pub(super) post: PartReporter,
+}
+
+impl HoldWorker {
+    pub(super) fn work(self) {
+        self.post.end(self.carry_out());
+    }
+
+    fn carry_out(&self) -> Result<News, RunError> {
+        let (news, reported) = channel();
+        let part = HoldPart { segment: self.segment.clone(), begins: (self.clock, self.started), news };
+        let mut holding = Holding::start_part(self.plan.clone(), self.options.clone(), part, &self.stop)?;
+        let (of, part) = (self.post.of, self.post.of.part);
+        let late = self.clock.now().since(self.started);
+        self.post.tell(News::Began {
+            part,
+            slot_grant: self.slot_grant,
+            slots: self.segment.slots().collect(),
+            from: None,
+            late,
+        });
+        self.post.send(Input::Ending(of, holding.ending()));
+        let post = self.post.clone();
+        // What is told between two intervals does not wait for the next.
+        let forwards = std::thread::Builder::new().name("hold-news".to_owned()).spawn(move || {
+            for news in reported {
+                let (is_closing, now, since) = match news {
+                    HoldUpdate::Opened(now, since) => (false, now, since),
+                    HoldUpdate::Closing(now, since) => (true, now, since),
+                };
+                post.tell(News::Held { part, is_closing, now: numbers_of(now), since });
+            }
+        })?;
+        let machine = std::fs::read_to_string(MACHINE).unwrap_or_default();
+        let (interval, mut rest, mut reached) = (Nanos::from(self.plan.interval).0, Held::default(), 0);
+        while let Some(reported) = holding.wait() {
+            rest.add_counts(reported.added);
+            rest.now = reported.total.now;
+            // What came behind the last whole interval is told at the end.
+            if !reported.to.0.is_multiple_of(interval) {
+                continue;
+            }
+            reached = reached.max(reported.to.0 / interval);
+            let seen = std::mem::take(&mut rest);
+            let mut bytes = Vec::new();
+            seen.encode(&mut bytes);
+            let seen = vec![bytes, memory_to_bytes(reported.memory, machine.trim())];
+            self.post.tell(News::Row(Row {
+                part,
+                number: reached,
+                first: reached,
+                upto: reached,
+                covered: reported.to,
+                seen,
+            }));
+        }
+        let result = holding.finish()?;
+        // It hears nothing more: the desk that told it is gone.
+        let _ = forwards.join();
+        let end = HoldEnd {
+            seen: rest,
+            threads: result.threads,
+            cpu: result.cpu,
+            places: result.places,
+            stopped_opening: result.stopped_opening,
+            lacked_certificate: result.lacked_certificate,
+        };
+        Ok(News::Ended { part, until: result.wall, end: hold_end_to_bytes(&end) })
+    }
+}

@@ -1,0 +1,82 @@
+//! What is wanted of parts that go on, or are about to begin.
+
+use engine::{Control, HoldEnding};
+use pacing::Nanos;
+use pacing::change::Change;
+
+use super::{Own, WorkerRuntime};
+use crate::protocol::BarrierRelease;
+use crate::worker::PartOf;
+
+/// A part hears who goes on.
+fn tell_of_met(part: &Own, met: &BarrierRelease, started: Nanos) {
+    let upto = met.upto.iter().find(|(_, number, _)| *number == part.of.part).map(|(.., ticket)| *ticket);
+    if let Some(control) = &part.control {
+        control.let_go(usize::from(met.barrier), upto, started + met.at, met.total);
+    }
+}
+
+impl WorkerRuntime<'_> {
+    /// Connections that are held end at this instant, counted from the start: this is what releases their only round.
+    pub(super) fn release_held(&mut self, at: Nanos) {
+        let Some(started) = self.worker.started() else { return };
+        self.runs.values_mut().for_each(|run| run.ends_at = Some(at));
+        self.parts.iter().filter_map(|part| part.ending.as_ref()).for_each(|ending| ending.close_at(started + at));
+    }
+
+    /// A part of them can be told when it ends; it may have been said already.
+    pub(super) fn end_later(&mut self, of: PartOf, ending: HoldEnding) {
+        let ends_at = self.runs.get(&of.run).and_then(|run| run.ends_at);
+        if let (Some(at), Some(started)) = (ends_at, self.worker.started()) {
+            ending.close_at(started + at);
+        }
+        if let Some(part) = self.parts.iter_mut().find(|part| part.of == of) {
+            part.ending = Some(ending);
+        }
+    }
+
+    pub(super) fn lose(&mut self, life: (u64, u32), slot_grant: u16, slots: Vec<u16>, at: Nanos) {
+        let own =
+            self.parts.iter().filter(|part| (part.of.run, part.of.incarnation) == life && part.slot_grant < slot_grant);
+        for control in own.filter_map(|part| part.control.as_ref()) {
+            control.lose(slots.iter().copied(), at);
+        }
+        if let Some(run) = self.runs.get_mut(&life.0) {
+            run.lost.push((life, slot_grant, slots, at));
+        }
+    }
+
+    pub(super) fn change(&mut self, change: &Change) {
+        for run in self.runs.values_mut() {
+            run.changes.push(change.clone());
+        }
+        for control in self.parts.iter().filter_map(|part| part.control.as_ref()) {
+            control.follow(change.clone());
+        }
+    }
+
+    /// Users that wait at a meeting go on.
+    pub(super) fn let_go(&mut self, run: u64, met: BarrierRelease) {
+        let (Some(own), Some(started)) = (self.runs.get_mut(&run), self.worker.started()) else { return };
+        let parts = self.parts.iter().filter(|part| part.of.run == run);
+        parts.for_each(|part| tell_of_met(part, &met, started));
+        BarrierRelease::push(&mut own.met, met);
+    }
+
+    /// A part can be steered: what was wanted of it while it began is told to it.
+    pub(super) fn steer(&mut self, of: PartOf, control: Control) {
+        let Some(run) = self.runs.get(&of.run) else { return };
+        let Some(part) = self.parts.iter_mut().find(|part| part.of == of) else { return };
+        // It takes each change once, in its order.
+        run.changes.iter().for_each(|change| control.follow(change.clone()));
+        for (life, later, slots, at) in &run.lost {
+            if *life == (of.run, of.incarnation) && *later > part.slot_grant {
+                control.lose(slots.iter().copied(), *at);
+            }
+        }
+        part.control = Some(control);
+        if let Some(started) = self.worker.started() {
+            run.met.iter().for_each(|met| tell_of_met(part, met, started));
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! What is to be done here: a load, or connections that are held.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use engine::{HoldOptions, RunOptions};
+use pacing::{Nanos, Segment};
+use plan::{Carried, Hold, Plan};
+
+use super::WorkerEnvironment;
+use crate::encoding::{PacketError, unpack};
+use crate::protocol::Refusal;
+
+/// What is to be done.
+#[derive(Clone)]
+pub(super) enum Work {
+    /// A load, and intervals of ours for each of the plan.
+    Load(Arc<Plan>, Box<RunOptions>, u64),
+    /// Connections that are held.
+    Hold(Arc<Hold>, Box<HoldOptions>),
+}
+
+/// What a packet wants, as this machine can carry it out, and the warm-up of it.
+pub(super) fn prepare(
+    place: &dyn WorkerEnvironment,
+    name: &str,
+    packet: &[u8],
+    folder: &Path,
+) -> Result<(Work, Nanos), Refusal> {
+    let unusable = |error: PacketError| match error {
+        PacketError::Damaged => Refusal::Damaged,
+        error => Refusal::Plan { reason: error.to_string() },
+    };
+    let (carried, feeds, slowest) = unpack(name, packet, folder).map_err(unusable)?;
+    match carried {
+        Carried::Load(plan) => {
+            let (mut plan, options) = place.prepare(*plan, feeds, slowest)?;
+            let (warmup, pieces) = (plan.warmup.into(), pieces_of(plan.interval));
+            plan.interval /= pieces as u32;
+            Ok((Work::Load(Arc::new(plan), Box::new(options), pieces), warmup))
+        }
+        Carried::Hold(hold) => {
+            let (hold, options) = place.prepare_to_hold(*hold)?;
+            Ok((Work::Hold(Arc::new(hold), Box::new(options)), Nanos::ZERO))
+        }
+    }
+}
+
+/// Rows are told so often at least.
+const ROW_MAX: Duration = Duration::from_secs(1);
+
+/// In how many pieces an interval is told: each is as long as the others.
+fn pieces_of(interval: Duration) -> u64 {
+    interval.as_nanos().div_ceil(ROW_MAX.as_nanos()).max(1) as u64
+}
+
+/// A part has its share of what may be spent.
+pub(super) fn share_of_budget(plan: &Arc<Plan>, segment: &Segment) -> Arc<Plan> {
+    if plan.budget.requests.is_none() && plan.budget.bytes.is_none() {
+        return plan.clone();
+    }
+    let mut own = Plan::clone(plan);
+    own.budget.requests = own.budget.requests.map(|requests| segment.count_of_first(requests));
+    own.budget.bytes = own.budget.bytes.map(|bytes| bytes / 4_096 * u64::from(segment.slot_count()));
+    Arc::new(own)
+}

@@ -1,0 +1,81 @@
+//! Very many workers on a real bus. What a server and whoever leads take is measured and printed; what is lost, and what
+//! a server takes of memory, is judged.
+//!
+//! `ONRUSH_WORKERS=10000 cargo test -p cluster --features nats --test crowd -- --nocapture`
+
+#![expect(clippy::print_stdout, reason = "figures are what it is for")]
+
+#[macro_use]
+extern crate claims;
+
+mod nats_server;
+
+use std::time::Duration;
+
+use cluster::bus_benchmark::{Moment, Order, RATE, TIME_MIN, TIMES, try_out};
+use engine::StopHandle;
+use nats_server::NatsServer;
+
+/// So long they would make load.
+const SECONDS: u64 = 12;
+/// So long they may take to come: how long they took is printed.
+const PATIENCE: Duration = Duration::from_secs(3_600);
+/// What a server may take for a thousand of them, and for ten thousand.
+const SERVER_BYTES_MAX: u64 = 400 << 20;
+const SERVER_BYTES_MAX_OF_MANY: u64 = 1_536 << 20;
+const MANY: usize = 1_000;
+/// Slots of a load: more workers than that have none of it.
+const PARTS_MAX: usize = 4_096;
+
+/// CPU time of a server since its start, and the memory that it has.
+fn takes(server: &NatsServer) -> (Duration, u64) {
+    let spent = host::spent_of(server.child.id()).expect("it runs");
+    (spent.cpu, spent.resident_bytes)
+}
+
+#[test]
+fn very_many_workers_lose_nothing() {
+    let count = std::env::var("ONRUSH_WORKERS").ok().and_then(|text| text.parse().ok()).unwrap_or(MANY);
+    let server = NatsServer::start();
+    let bus_url = format!("nats://127.0.0.1:{}/crowd", server.port).parse().expect("an address");
+    let order =
+        Order { bus_url, who: 7, workers: count, seconds: SECONDS, patience: PATIENCE, version: "crowd".to_owned() };
+    let (mut before, mut most) = (Duration::ZERO, 0);
+    let outcome = try_out(&order, &StopHandle::default(), |moment| {
+        let (cpu, bytes) = takes(&server);
+        match moment {
+            Moment::There(_) => {}
+            Moment::Ready(_) => before = cpu,
+            Moment::Second(_) => most = most.max(bytes),
+        }
+    });
+    let outcome = outcome.unwrap_or_else(|error| panic!("{error}"));
+    let cpu = takes(&server).0.saturating_sub(before);
+    let lag = |share: f64| Duration::from_nanos(outcome.lags.quantile(share).unwrap_or_default());
+    let cores = cpu.as_secs_f64() / outcome.span.as_secs_f64();
+    println!(
+        "{count} workers, ready after {:.1?}, {} batches of {} bytes: lag p50 {:.1?}, p99 {:.1?}, most {:.1?}; the server took {cores:.2} cores, {} MiB at most",
+        outcome.ready_after,
+        outcome.lags.count(),
+        outcome.bytes / outcome.lags.count().max(1),
+        lag(0.5),
+        lag(0.99),
+        lag(1.0),
+        most >> 20
+    );
+    assert_eq!(outcome.fault_count, 0, "{:?}", outcome.faults);
+    assert_eq!(outcome.with_part, count.min(PARTS_MAX));
+    let whole = RATE * SECONDS;
+    assert_eq!((outcome.made, outcome.counted, outcome.times.count()), (whole, whole, whole));
+    // What was merged of all their parts is, bucket for bucket, what one would have seen of all of it.
+    assert!(outcome.is_same, "merged: {:?}", outcome.times);
+    for share in [0.1, 0.5, 0.9, 0.99, 0.999] {
+        let known = TIME_MIN as f64 + share * TIMES as f64;
+        let found = outcome.times.quantile(share).unwrap_or_default() as f64;
+        println!("p{}: {found} of {known}", share * 100.0);
+        assert!((found - known).abs() <= known / 1_000.0, "{share}: {found}, not {known}");
+    }
+    assert_eq!((outcome.undelivered, outcome.unknown, outcome.lost), (0, 0, 0));
+    let bytes_max = if count > MANY { SERVER_BYTES_MAX_OF_MANY } else { SERVER_BYTES_MAX };
+    assert!(most <= bytes_max, "{most} bytes");
+}

@@ -1,0 +1,269 @@
+//! Barriers between users of a run in the middle of their programs, over all shards.
+//!
+//! The shard whose user arrives last releases a round, and sets the instant at which all continue; it wakes the
+//! others. So the release needs no reader of reports, and an unread report delays no round. A barrier is a separate
+//! step: its lock is on the path of no exchange. A participant is a scenario on a shard; when all users of all
+//! participants wait and no more will come, they continue.
+//!
+//! The rendezvous of a closed load is different: each shard reports when all its users wait; the last one sets the
+//! instant for all (`Desk` of `run`), and `StopLevel` carries it.
+
+mod barrier;
+mod remote_barriers;
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock};
+
+use driver::Waker;
+use pacing::Nanos;
+use plan::Barrier;
+
+pub(crate) use barrier::Arrival;
+use barrier::{BarrierRounds, Rounds};
+pub use remote_barriers::Release;
+pub(crate) use remote_barriers::RemoteBarriers;
+
+/// What is told of users that wait for those of other parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BarrierEvent {
+    /// One more waits at a meeting.
+    Arrived { barrier: u32, at: Nanos },
+    /// Who has this ticket waits there no longer.
+    Withdrawn { barrier: u32, ticket: u64 },
+    /// All users that are here wait, and no more will come: so it was after so many releases.
+    Stuck { received: u64 },
+}
+
+/// Tells it, in its order.
+pub(crate) type Tell = Box<dyn Fn(BarrierEvent) + Send + Sync>;
+
+/// Releases of a meeting that are remembered: who has not gone on with the first of them goes on with a later one.
+const RELEASES_MAX: usize = 64;
+
+/// What became of the rounds of a meeting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BarrierStats {
+    /// What it is called.
+    pub name: String,
+    /// How many users make a round.
+    pub users: u64,
+    /// Rounds whose last user arrived.
+    pub full: u64,
+    /// Rounds that went on with fewer users, because their time was over.
+    pub by_time: u64,
+    /// Rounds that went on with fewer users, because nobody was left who could come.
+    pub short: u64,
+}
+
+/// The meetings of a run.
+pub(crate) struct Barriers {
+    barriers: Vec<Barrier>,
+    /// How often something was released that users of each party wait for.
+    news: Box<[AtomicU64]>,
+    inner: Mutex<Inner>,
+    /// Users of other parts of the load come too, and whoever puts all of them together says when they go on.
+    remote: OnceLock<Tell>,
+}
+
+struct Inner {
+    gates: Vec<BarrierRounds>,
+    /// The same of users that others wait for too.
+    tickets: Vec<Tickets>,
+    /// Releases that were heard of.
+    received: u64,
+    /// The scenarios with meetings on the shards that play them.
+    parties: Vec<Participant>,
+}
+
+/// Users of a part that wait for those of others.
+#[derive(Default)]
+struct Tickets {
+    given: u64,
+    /// The last tickets that go on, with their instants.
+    released: VecDeque<(u64, Nanos)>,
+}
+
+#[derive(Default)]
+struct Participant {
+    /// None before it plays.
+    waker: Option<Waker>,
+    /// All of its users wait, and no more of them will come.
+    is_stuck: bool,
+    /// Its load is over.
+    is_over: bool,
+}
+
+impl Barriers {
+    /// Of so many parties: scenarios with meetings on shards.
+    pub(crate) fn new(barriers: &[Barrier], parties: usize) -> Self {
+        let gate = |barrier: &Barrier| BarrierRounds::new(barrier.users, barrier.within.map(Nanos::from));
+        let gates = barriers.iter().map(gate).collect();
+        let tickets = barriers.iter().map(|_| Tickets::default()).collect();
+        let parties_of = (0..parties).map(|_| Participant::default()).collect();
+        let inner = Inner { gates, tickets, received: 0, parties: parties_of };
+        let news = (0..parties).map(|_| AtomicU64::new(0)).collect();
+        Self { barriers: barriers.to_vec(), news, inner: Mutex::new(inner), remote: OnceLock::new() }
+    }
+
+    /// They are those of a part: whoever puts all parts together hears who comes, and says who goes on.
+    pub(crate) fn are_of_part(&self, tell: Tell) {
+        // Each shard would say so.
+        let _ = self.remote.set(tell);
+    }
+
+    /// Who hears of users that wait for those of other parts.
+    fn remote(&self, barrier: u32) -> Option<&Tell> {
+        self.remote.get().filter(|_| self.barriers[barrier as usize].users > 1)
+    }
+
+    /// Users up to a ticket go on, or none of this part: so many releases there were by then.
+    pub(crate) fn hear(&self, barrier: usize, upto: Option<u64>, at: Nanos, total: u64) {
+        let mut inner = self.inner();
+        let Inner { tickets, received, parties, .. } = &mut *inner;
+        if total <= *received {
+            return;
+        }
+        *received = total;
+        if let (Some(tickets), Some(upto)) = (tickets.get_mut(barrier), upto) {
+            tickets.released.push_back((upto, at));
+            if tickets.released.len() > RELEASES_MAX {
+                tickets.released.pop_front();
+            }
+        }
+        parties.iter_mut().enumerate().for_each(|(number, party)| self.tell(party, number));
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().expect("no holder of the lock panics")
+    }
+
+    /// A party begins to play.
+    pub(crate) fn join(&self, party: usize, waker: Waker) {
+        self.inner().parties[party].waker = Some(waker);
+    }
+
+    /// It changes when something was released that users of a party wait for.
+    #[inline]
+    pub(crate) fn news(&self, party: usize) -> u64 {
+        self.news[party].load(Ordering::Relaxed)
+    }
+
+    /// Does something with a gate; parties that something was released for are told.
+    fn at_gate<T>(&self, barrier: u32, act: impl FnOnce(&mut BarrierRounds, &mut dyn FnMut(usize)) -> T) -> T {
+        let mut inner = self.inner();
+        let Inner { gates, parties, .. } = &mut *inner;
+        act(&mut gates[barrier as usize], &mut |party| self.tell(&mut parties[party], party))
+    }
+
+    fn tell(&self, party: &mut Participant, number: usize) {
+        party.is_stuck = false;
+        self.news[number].fetch_add(1, Ordering::Relaxed);
+        party.waker.iter().for_each(Waker::wake);
+    }
+
+    /// A user of a party arrives, whose last round was that one.
+    pub(crate) fn arrive(&self, barrier: u32, party: usize, last: u64, now: Nanos) -> Arrival {
+        if let Some(tell) = self.remote(barrier) {
+            let tickets = &mut self.inner().tickets[barrier as usize];
+            tickets.given += 1;
+            tell(BarrierEvent::Arrived { barrier, at: now });
+            return Arrival::Waits { round: tickets.given, until: Nanos::NEVER };
+        }
+        self.at_gate(barrier, |gate, mut tell| gate.arrive(party, last, now, &mut tell))
+    }
+
+    /// So many users of a party wait with a round: when it goes on, if that is known.
+    pub(crate) fn go_on(&self, barrier: u32, round: u64, users: u64, now: Nanos) -> Option<Nanos> {
+        if self.remote(barrier).is_some() {
+            let inner = self.inner();
+            let mut released = inner.tickets[barrier as usize].released.iter();
+            return released.find(|(upto, _)| *upto >= round).map(|(_, at)| *at);
+        }
+        self.at_gate(barrier, |gate, mut tell| gate.go_on(round, users, now, &mut tell))
+    }
+
+    /// They wait no longer: their load is over.
+    pub(crate) fn withdraw(&self, barrier: u32, party: usize, round: u64, users: u64) {
+        match self.remote(barrier) {
+            Some(tell) => tell(BarrierEvent::Withdrawn { barrier, ticket: round }),
+            None => self.at_gate(barrier, |gate, _| gate.withdraw(party, round, users)),
+        }
+    }
+
+    /// Whether all users of a party wait, and no more of them will come. Where that holds of all parties, whoever waits goes on.
+    /// `received`: the news that it knows; with others to come, it does not know whether its users still wait.
+    pub(crate) fn look(&self, party: usize, is_stuck: bool, received: u64, now: Nanos) {
+        let mut inner = self.inner();
+        if self.news(party) == received {
+            inner.parties[party].is_stuck = is_stuck;
+            self.look_who_could_come(&mut inner, now);
+        }
+    }
+
+    /// The load of a party is over.
+    pub(crate) fn leave(&self, party: usize, now: Nanos) {
+        let mut inner = self.inner();
+        inner.parties[party].is_over = true;
+        self.look_who_could_come(&mut inner, now);
+    }
+
+    fn look_who_could_come(&self, inner: &mut Inner, now: Nanos) {
+        let Inner { gates, parties, received, .. } = inner;
+        if parties.iter().all(|party| party.is_over || party.is_stuck) {
+            let mut tell = |party: usize| self.tell(&mut parties[party], party);
+            gates.iter_mut().for_each(|gate| gate.give_up_waiting(now, &mut tell));
+            if let Some(tell) = self.remote.get() {
+                tell(BarrierEvent::Stuck { received: *received });
+            }
+        }
+    }
+
+    /// What became of them.
+    pub(crate) fn met(&self) -> Vec<BarrierStats> {
+        let inner = self.inner();
+        let met = |(barrier, gate): (&Barrier, &BarrierRounds)| {
+            let Rounds { full, by_time, short } = gate.rounds();
+            BarrierStats { name: barrier.name.clone(), users: barrier.users, full, by_time, short }
+        };
+        self.barriers.iter().zip(&inner.gates).map(met).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    /// Of a part: who comes is told, and who goes on is said elsewhere.
+    #[test]
+    fn users_of_a_part_wait_for_those_of_others() {
+        let barrier = |users| Barrier { name: "door".to_owned(), users, within: None };
+        let barriers = Barriers::new(&[barrier(1), barrier(5)], 2);
+        let (reports, reported) = channel();
+        barriers.are_of_part(Box::new(move |attended| reports.send(attended).expect("somebody hears")));
+        let at = Nanos::from_millis;
+        // One user waits for nobody.
+        assert!(matches!(barriers.arrive(0, 0, 0, at(1)), Arrival::Passes { round: 1, .. }));
+        let waits = |round| Arrival::Waits { round, until: Nanos::NEVER };
+        let tickets: Vec<Arrival> = [0, 1, 0].map(|party| barriers.arrive(1, party, 0, at(2))).to_vec();
+        assert_eq!(tickets, [1, 2, 3].map(waits));
+        assert_eq!(reported.try_iter().collect::<Vec<_>>(), [BarrierEvent::Arrived { barrier: 1, at: at(2) }; 3]);
+        assert_eq!([1, 2, 3].map(|ticket| barriers.go_on(1, ticket, 1, at(3))), [None; 3]);
+        let news = [0, 1].map(|party| barriers.news(party));
+        // Two of them go on; what comes again, or is older, is known.
+        barriers.hear(1, Some(2), at(500), 4);
+        barriers.hear(1, Some(3), at(400), 4);
+        assert_eq!([1, 2, 3].map(|ticket| barriers.go_on(1, ticket, 1, at(4))), [Some(at(500)), Some(at(500)), None]);
+        assert_eq!([0, 1].map(|party| barriers.news(party)), news.map(|news| news + 1));
+        // Another part went on: what is said of who could come is of after that.
+        barriers.hear(1, None, at(600), 5);
+        barriers.look(0, true, barriers.news(0), at(7));
+        assert!(reported.try_iter().next().is_none(), "another party may come");
+        barriers.look(1, true, barriers.news(1), at(7));
+        assert_eq!(reported.try_iter().next(), Some(BarrierEvent::Stuck { received: 5 }));
+        barriers.withdraw(1, 0, 3, 1);
+        assert_eq!(reported.try_iter().next(), Some(BarrierEvent::Withdrawn { barrier: 1, ticket: 3 }));
+    }
+}

@@ -1,0 +1,111 @@
+//! What users of scenarios read and reckon with: rows of files, and whoever evaluates expressions.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use feed::Feed;
+use plan::{Evaluate, Interpreters, Plan, Value};
+
+use crate::RunError;
+
+/// What users of scenarios read and reckon with.
+#[derive(Clone, Debug, Default)]
+pub struct DataSources {
+    /// Rows, by the numbers that the plan has for them.
+    pub feeds: Arc<[Feed]>,
+    /// What evaluates the expressions of the plan, if it has some.
+    pub interpreters: Option<Arc<dyn Interpreters>>,
+}
+
+impl DataSources {
+    /// Looks whether all expressions of a plan can be evaluated.
+    pub(crate) fn check(&self, plan: &Plan) -> Result<(), RunError> {
+        let with_some = plan.scenarios.iter().map(|scenario| &scenario.memory.expressions);
+        for expressions in with_some.filter(|expressions| !expressions.is_empty()) {
+            let interpreters = self.interpreters.as_ref().ok_or(RunError::NoInterpreter)?;
+            interpreters.start(expressions).map_err(|reason| RunError::Expression { reason })?;
+        }
+        Ok(())
+    }
+}
+
+/// A file whose rows were used up during a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UsedUp {
+    /// Which.
+    pub file: PathBuf,
+    /// How many rows it has.
+    pub rows: u64,
+    /// They were taken again, though none should be used twice; else whoever wanted one more ended.
+    pub is_again: bool,
+}
+
+const ENDED: u8 = 1;
+const AGAIN: u8 = 2;
+
+/// The supplies of a run, and what its shards tell each other of them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SharedData {
+    pub(crate) supplies: DataSources,
+    /// For each feed, what has become of its rows.
+    marks: Arc<[AtomicU8]>,
+    /// What the first user remembers at the end.
+    values: Arc<OnceLock<Vec<Value>>>,
+}
+
+impl SharedData {
+    pub(crate) fn new(supplies: DataSources) -> Self {
+        let marks = supplies.feeds.iter().map(|_| AtomicU8::new(0)).collect();
+        Self { supplies, marks, values: Arc::default() }
+    }
+
+    /// Whoever wanted one more row of this feed ended.
+    pub(crate) fn has_ended(&self, feed: usize) {
+        self.marks[feed].fetch_or(ENDED, Ordering::Relaxed);
+    }
+
+    /// Rows of this feed are taken again.
+    pub(crate) fn begins_again(&self, feed: usize) {
+        if self.marks[feed].load(Ordering::Relaxed) & AGAIN == 0 {
+            self.marks[feed].fetch_or(AGAIN, Ordering::Relaxed);
+        }
+    }
+
+    /// The first user of the first scenario remembers this at the end.
+    pub(crate) fn keep_values(&self, values: &[Value]) {
+        // Each scenario ends once.
+        let _ = self.values.set(values.to_vec());
+    }
+
+    /// What it remembers, in the order of its variables; nothing where nobody wants it.
+    pub(crate) fn values(&self) -> Vec<Value> {
+        self.values.get().cloned().unwrap_or_default()
+    }
+
+    /// The feeds that were used up.
+    pub(crate) fn used_up(&self) -> Vec<UsedUp> {
+        let seen =
+            self.supplies.feeds.iter().zip(&*self.marks).map(|(feed, mark)| (feed, mark.load(Ordering::Relaxed)));
+        let used_up = |feed: &Feed, is_again| UsedUp { file: feed.file().to_owned(), rows: feed.rows(), is_again };
+        let marked = seen.flat_map(|(feed, mark)| {
+            [(ENDED, false), (AGAIN, true)]
+                .into_iter()
+                .filter(move |(bit, _)| mark & bit != 0)
+                .map(move |(_, is)| (feed, is))
+        });
+        marked.map(|(feed, is_again)| used_up(feed, is_again)).collect()
+    }
+
+    /// What evaluates the expressions of a scenario on this thread; none where it has none. Without memory for it there is a reason,
+    /// and each evaluation fails with that.
+    pub(crate) fn interpreter(&self, expressions: &[plan::Expression]) -> Option<Result<Box<dyn Evaluate>, String>> {
+        if expressions.is_empty() {
+            return None;
+        }
+        Some(match &self.supplies.interpreters {
+            Some(interpreters) => interpreters.start(expressions),
+            None => Err(RunError::NoInterpreter.to_string()),
+        })
+    }
+}

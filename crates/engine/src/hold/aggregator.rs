@@ -1,0 +1,479 @@
+//! Where the reports of the shards come together: the rows, the totals, and what the shards are told.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+
+use driver::Clock;
+use host::KernelMemory;
+use metrics::{Distribution, Held, HeldNow};
+use pacing::Nanos;
+use plan::Hold;
+
+use memory::AtRest;
+
+use super::parts::{HoldEnd, PartMemory};
+use super::remote::HoldUpdate;
+use super::shard::Report;
+use super::{HoldInterval, KeptHold, MemoryUse, Orders, StoppedOpening};
+use crate::remote::WorkersSummary;
+use crate::run_loop::Aggregator;
+use crate::{RunError, StopHandle};
+
+mod memory;
+#[cfg(test)]
+mod tests;
+
+/// A shard that is over has reached all intervals.
+const OVER: u64 = u64::MAX;
+/// A shard that is further ahead than this many intervals waits for no other: what the others have not told would pile
+/// up.
+const AHEAD_MAX: u64 = 2;
+/// Rows of parts that others hold to which what is told late is still added, at most.
+const KEPT_MAX: usize = 64;
+/// Parts that close this much earlier than all of them close by themselves.
+const EARLY: Nanos = Nanos::from_millis(500);
+/// Memory is looked at so often while connections are opened.
+const MEMORY_EVERY: Duration = Duration::from_millis(100);
+
+/// What a desk knows from the start.
+pub(super) struct Setting {
+    pub(super) clock: Clock,
+    pub(super) started: Nanos,
+    pub(super) plan: Arc<Hold>,
+    pub(super) stop: StopHandle,
+    pub(super) orders: Arc<Orders>,
+    /// Memory before the first connection: of this process, and of the kernel.
+    pub(super) before: (u64, Option<KernelMemory>),
+    pub(super) place: Where,
+}
+
+/// Where the connections are, and who is told of them.
+#[derive(Clone)]
+pub(super) enum Where {
+    /// All of them are here.
+    Here,
+    /// A part of them, of which somebody hears.
+    Partition(Sender<HoldUpdate>),
+    /// Others hold the parts, on other machines or in other processes.
+    Remote,
+}
+
+/// What one shard told.
+#[derive(Clone, Default)]
+struct ShardProgress {
+    /// What was not shown yet: up to the end of so many intervals.
+    reported: VecDeque<(u64, Box<Held>)>,
+    /// The end of the last of its intervals that were added up.
+    added: u64,
+    /// How things stood then.
+    standing: HeldNow,
+}
+
+/// A row that was shown without somebody, who may still tell of it: at most one for each shard, since a shard that stands still
+/// tells of the first that it missed.
+struct LateRow {
+    number: u64,
+    /// From the end of so many intervals, to that of so many.
+    from: u64,
+    upto: u64,
+    began: Nanos,
+    seen: Held,
+    /// What of it was not told.
+    added: Held,
+    is_changed: bool,
+}
+
+/// A row that is ready to be told.
+pub(super) struct Ready {
+    number: u64,
+    /// Where it is kept, of one that is told again.
+    again: Option<usize>,
+    from: Nanos,
+    to: Nanos,
+    memory: MemoryUse,
+}
+
+/// A row that comes after those that are told again first.
+struct Next {
+    seen: Held,
+    to: Nanos,
+    /// From the end of so many intervals, to that of so many; `None` of the last row.
+    span: Option<(u64, u64)>,
+}
+
+/// Where the reports of the shards come together.
+pub(super) struct HoldAggregator {
+    setting: Setting,
+    pub(super) shards: usize,
+    reserve: u64,
+    /// What the kernel takes while nothing comes or goes.
+    rest: AtRest,
+    reported: Vec<ShardProgress>,
+    /// To each shard a word for each interval that was taken.
+    taken: Vec<Sender<()>>,
+    reached: Vec<u64>,
+    /// How late the loop of each shard was.
+    pub(super) lags: Vec<Distribution>,
+    /// Intervals that were shown, in so many rows.
+    shown: u64,
+    rows: u64,
+    kept: Vec<LateRow>,
+    next: Option<Next>,
+    /// The row that was told last, but for those that are told again.
+    current: Held,
+    /// What the shards saw after the last row that all of them had is in a row.
+    has_ended: bool,
+    /// All shards have gone without a word.
+    is_lost: bool,
+    pub(super) total: Held,
+    pub(super) shown_to: Nanos,
+    pub(super) opened: Vec<HeldNow>,
+    pub(super) opened_after: Option<Nanos>,
+    pub(super) closing: Vec<HeldNow>,
+    pub(super) closing_after: Option<Nanos>,
+    pub(super) most_open: u64,
+    pub(super) memory: MemoryUse,
+    pub(super) stopped_opening: Option<StoppedOpening>,
+    over: usize,
+    /// Of parts that others hold: what they take, and how they ended.
+    parts: Vec<PartMemory>,
+    pub(super) ends: Vec<HoldEnd>,
+    pub(super) workers_summary: Option<WorkersSummary>,
+    /// Parts that were lost, and of them those that had not tried all.
+    lost: Vec<bool>,
+    has_opened: Vec<bool>,
+    pub(super) failure: Option<RunError>,
+}
+
+impl HoldAggregator {
+    pub(super) fn new(setting: Setting, taken: Vec<Sender<()>>) -> Self {
+        let shards = taken.len();
+        Self::of(setting, shards, taken)
+    }
+
+    /// Of so many shards, or parts that others hold.
+    pub(super) fn of(setting: Setting, shards: usize, taken: Vec<Sender<()>>) -> Self {
+        Self {
+            taken,
+            setting,
+            shards,
+            reserve: memory::reserve(),
+            rest: AtRest::default(),
+            reported: vec![ShardProgress::default(); shards],
+            reached: vec![0; shards],
+            lags: vec![Distribution::default(); shards],
+            shown: 0,
+            rows: 0,
+            kept: Vec::new(),
+            next: None,
+            current: Held::default(),
+            has_ended: false,
+            is_lost: false,
+            total: Held::default(),
+            shown_to: Nanos::ZERO,
+            opened: Vec::new(),
+            opened_after: None,
+            closing: Vec::new(),
+            closing_after: None,
+            most_open: 0,
+            memory: MemoryUse::default(),
+            stopped_opening: None,
+            over: 0,
+            parts: vec![PartMemory::default(); shards],
+            ends: Vec::new(),
+            workers_summary: None,
+            lost: vec![false; shards],
+            has_opened: vec![false; shards],
+            failure: None,
+        }
+    }
+
+    /// A row that is ready.
+    pub(super) fn interval(&self, ready: &Ready) -> HoldInterval<'_> {
+        let kept = ready.again.map(|place| &self.kept[place]);
+        let (seen, added) = kept.map_or((&self.current, &self.current), |kept| (&kept.seen, &kept.added));
+        let (number, from, to, memory) = (ready.number, ready.from, ready.to, ready.memory);
+        HoldInterval { number, is_again: kept.is_some(), from, to, seen, added, total: &self.total, memory }
+    }
+
+    /// The same, for those who take it later.
+    fn kept(&self, ready: &Ready) -> KeptHold {
+        let HoldInterval { number, is_again, from, to, seen, added, total, memory } = self.interval(ready);
+        let (seen, added, total) = (seen.clone(), added.clone(), total.clone());
+        KeptHold { number, is_again, from, to, seen, added, total, memory }
+    }
+
+    /// What it came to.
+    pub(super) fn finish(mut self) -> Result<Self, RunError> {
+        if let Some(error) = self.failure.take() {
+            return Err(error);
+        }
+        if let Some(stopped) = &mut self.stopped_opening {
+            stopped.tried = self.total.counts.tried();
+        }
+        // By now more is known of the machine than when it was looked at.
+        if !self.is_afar() {
+            self.memory.kernel = self.rest.reported(self.memory.kernel);
+        }
+        Ok(self)
+    }
+
+    /// The intervals that are over become a row: for all shards, or for one that is far ahead of those that hang. False when none
+    /// are.
+    fn close_row(&mut self) -> bool {
+        // Nobody waits for a part that is silent, though it may still tell.
+        let received = self.reached.iter().zip(&self.lost).filter(|(_, is_lost)| !**is_lost);
+        let least = received.map(|(reached, _)| *reached).min().unwrap_or(0);
+        let furthest = self.reached.iter().copied().filter(|reached| *reached < OVER).max().unwrap_or(0);
+        let upto = least.max(furthest.saturating_sub(AHEAD_MAX));
+        let is_due = upto > self.shown && upto < OVER;
+        if is_due {
+            let seen = self.reported_up_to(upto);
+            let from = std::mem::replace(&mut self.shown, upto);
+            self.next = Some(Next { seen, to: self.end_of(upto), span: Some((from, upto)) });
+        }
+        is_due
+    }
+
+    /// What the shards saw since the last interval that all of them had. False when that was told.
+    fn close_last_row(&mut self) -> bool {
+        if std::mem::replace(&mut self.has_ended, true) {
+            return false;
+        }
+        let (seen, to) = (self.reported_up_to(OVER), self.setting.clock.now().since(self.setting.started));
+        if self.failure.is_none() && to > self.shown_to {
+            self.next = Some(Next { seen, to, span: None });
+        }
+        true
+    }
+
+    fn end_of(&self, interval: u64) -> Nanos {
+        Nanos(Nanos::from(self.setting.plan.interval).0 * interval)
+    }
+
+    /// A row to which somebody has added what was missing; and those of which nobody will tell any more are forgotten.
+    fn show_again(&mut self) -> Option<Ready> {
+        let (reported, is_afar) = (&self.reported, self.is_afar());
+        let is_missed =
+            |kept: &LateRow| reported.iter().any(|reporter| is_missing(is_afar, reporter, kept.from, kept.upto));
+        self.kept.retain(|kept| kept.is_changed || is_missed(kept));
+        let too_many = self.kept.len().saturating_sub(KEPT_MAX);
+        self.kept.drain(..too_many);
+        let place = self.kept.iter().position(|kept| kept.is_changed)?;
+        self.kept[place].is_changed = false;
+        let kept = &self.kept[place];
+        let (number, from, to) = (kept.number, kept.began, self.end_of(kept.upto));
+        Some(Ready { number, again: Some(place), from, to, memory: self.memory_now() })
+    }
+
+    /// What all shards told up to the end of so many intervals, together. What began in a row that was shown without it is added
+    /// there, and to the total.
+    fn reported_up_to(&mut self, upto: u64) -> Held {
+        let mut all = Held::default();
+        for (reporter, is_lost) in self.reported.iter_mut().zip(&self.lost) {
+            while let Some((reached, seen)) = reporter.reported.pop_front_if(|(reached, _)| *reached <= upto) {
+                let row = self.kept.iter_mut().find(|kept| (kept.from..kept.upto).contains(&reporter.added));
+                (reporter.added, reporter.standing) = (reached, seen.now);
+                match row {
+                    Some(row) => {
+                        if !row.is_changed {
+                            row.added.clear();
+                        }
+                        row.added.add_counts(&seen);
+                        row.seen.add_counts(&seen);
+                        row.is_changed = true;
+                        self.total.add_counts(&seen);
+                    }
+                    None => all.add_counts(&seen),
+                }
+            }
+            // With nothing new, its connections stand as they stood, until it is over.
+            let is_over = *is_lost || reporter.reported.front().is_some_and(|(reached, _)| *reached == OVER);
+            all.now.add(if is_over { HeldNow::default() } else { reporter.standing });
+        }
+        all
+    }
+
+    fn show(&mut self, next: Next) -> Ready {
+        let Next { seen, to, span } = next;
+        self.total.add_time(&seen);
+        self.look_at_rest(seen.now.open);
+        let memory = self.memory_now();
+        if seen.now.open >= self.most_open && seen.now.open > 0 {
+            (self.most_open, self.memory) = (seen.now.open, memory);
+        }
+        self.rows += 1;
+        let (number, from) = (self.rows, std::mem::replace(&mut self.shown_to, to));
+        if let Some((first, upto)) = span
+            && self.reported.iter().any(|reporter| is_missing(self.is_afar(), reporter, first, upto))
+        {
+            let seen = seen.clone();
+            self.kept.push(LateRow {
+                number,
+                from: first,
+                upto,
+                began: from,
+                seen,
+                added: Held::default(),
+                is_changed: false,
+            });
+        }
+        self.current = seen;
+        Ready { number, again: None, from, to, memory }
+    }
+
+    /// Parts of which nobody has told how they ended: each had a thread at least.
+    pub(super) fn untold(&self) -> usize {
+        if self.is_afar() { self.shards.saturating_sub(self.ends.len()) } else { 0 }
+    }
+
+    fn is_afar(&self) -> bool {
+        matches!(self.setting.place, Where::Remote)
+    }
+
+    /// All of them are to close at a later time, and nobody has stopped them: it is one part that leaves.
+    fn closes_early(&self, since: Nanos) -> bool {
+        let Setting { orders, started, stop, .. } = &self.setting;
+        self.is_afar() && !stop.is_stopped() && *started + since + EARLY < orders.end_at()
+    }
+
+    /// Whoever is there has tried all connections: of parts, the end of all is known then.
+    fn look_whether_opened(&mut self, since: Nanos) {
+        let is_waited_for = |shard: usize| !self.lost[shard] && !self.has_opened[shard];
+        if self.opened_after.is_some() || (0..self.shards).any(is_waited_for) {
+            return;
+        }
+        // Of those that were lost while they opened theirs nobody knows when they had.
+        if self.has_opened.contains(&true) {
+            self.opened_after = Some(since);
+            self.memory = self.memory_now();
+        }
+        match &self.setting.place {
+            Where::Here => {}
+            Where::Partition(_) => self.tell(HoldUpdate::Opened(sum(&self.opened), since)),
+            Where::Remote => {
+                let Setting { orders, clock, .. } = &self.setting;
+                let is_empty = !orders.reconnects && sum(&self.opened).open == 0;
+                orders.close_at(clock.now() + if is_empty { Nanos(1) } else { orders.duration });
+            }
+        }
+    }
+
+    fn tell(&self, news: HoldUpdate) {
+        if let Where::Partition(listener) = &self.setting.place {
+            // Who does not listen does not want to know.
+            let _ = listener.send(news);
+        }
+    }
+
+    fn hear(&mut self, shard: usize, reached: u64, seen: Box<Held>) {
+        self.lags[shard].merge(&seen.lag);
+        self.reached[shard] = reached;
+        self.reported[shard].reported.push_back((reached, seen));
+    }
+}
+
+/// Somebody may still tell of a row that ended at so many intervals: a shard tells all that it missed at once, a part that others hold
+/// interval by interval.
+fn is_missing(is_afar: bool, reporter: &ShardProgress, from: u64, upto: u64) -> bool {
+    if is_afar { reporter.added < upto } else { (from..upto).contains(&reporter.added) }
+}
+
+/// How things stand together.
+pub(super) fn sum(all: &[HeldNow]) -> HeldNow {
+    let mut sum = HeldNow::default();
+    all.iter().for_each(|now| sum.add(*now));
+    sum
+}
+
+impl Aggregator for HoldAggregator {
+    type Report = Report;
+    type Update = Ready;
+    type Row = KeptHold;
+
+    fn take(&mut self, report: Report) {
+        match report {
+            Report::Ready { .. } => {}
+            Report::Broken(error) => {
+                self.failure = Some(error);
+                self.setting.stop.abort();
+            }
+            Report::Interval { shard, reached, seen } => {
+                self.hear(shard, reached, seen);
+                // One that is over asks for nothing any more.
+                let _ = self.taken.get(shard).map(|taken| taken.send(()));
+            }
+            Report::Opened { shard, now, since } => {
+                self.opened.push(now);
+                self.has_opened[shard] = true;
+                self.look_whether_opened(since);
+            }
+            Report::Closing { since, .. } if self.closes_early(since) => {}
+            Report::Closing { now, since } => {
+                self.closing.push(now);
+                self.closing_after = Some(self.closing_after.map_or(since, |known| known.min(since)));
+                if self.closing.len() == self.shards {
+                    self.tell(HoldUpdate::Closing(sum(&self.closing), since));
+                }
+            }
+            Report::Over { shard, seen } => {
+                self.over += 1;
+                self.hear(shard, OVER, seen);
+            }
+            Report::Memory { shard, memory } => self.parts[shard] = memory,
+            Report::Ended { shard, mut end } => {
+                self.hear(shard, OVER, Box::new(std::mem::take(&mut end.seen)));
+                self.stopped_opening = self.stopped_opening.or(end.stopped_opening);
+                self.ends.push(*end);
+            }
+            Report::Lost { shard } => {
+                // What it had told by then stands; of its connections, and of what they take, nobody knows any more.
+                (self.lost[shard], self.parts[shard]) = (true, PartMemory::default());
+                self.look_whether_opened(self.setting.clock.now().since(self.setting.started));
+            }
+            Report::Workers(workers_summary) => self.workers_summary = Some(*workers_summary),
+        }
+        self.watch_memory();
+    }
+
+    fn next(&mut self) -> Option<Ready> {
+        loop {
+            if let Some(ready) = self.show_again() {
+                return Some(ready);
+            }
+            if let Some(next) = self.next.take() {
+                return Some(self.show(next));
+            }
+            let is_closed = if self.is_waiting() { self.close_row() } else { self.close_last_row() };
+            if !is_closed {
+                return None;
+            }
+        }
+    }
+
+    fn keep(&self, ready: &Ready) -> Option<KeptHold> {
+        Some(self.kept(ready))
+    }
+
+    fn is_waiting(&self) -> bool {
+        let is_on = match self.setting.place {
+            Where::Remote => self.workers_summary.is_none(),
+            _ => self.over < self.shards,
+        };
+        is_on && self.failure.is_none() && !self.is_lost
+    }
+
+    fn patience(&mut self) -> Option<Duration> {
+        Some(MEMORY_EVERY)
+    }
+
+    fn waited_in_vain(&mut self) {
+        self.watch_memory();
+    }
+
+    fn lose_all(&mut self) {
+        self.is_lost = true;
+    }
+}

@@ -1,0 +1,174 @@
+use metrics::{HeldCounter, HeldCounts};
+use plan::{Flags, HoldFlags};
+
+use super::*;
+
+/// A row: when it ended, the connections that were open then, and those that were established in it.
+type Row = (Nanos, u64, u64);
+
+fn plan() -> Hold {
+    let common =
+        Flags { url: Some("ws://10.0.0.1/".to_owned()), connections: Some("30".to_owned()), ..Flags::default() };
+    HoldFlags { common, ..HoldFlags::default() }.plan().expect("a good plan")
+}
+
+fn with_aggregator(shards: usize, test: impl FnOnce(&mut HoldAggregator)) {
+    with_aggregator_of(Where::Here, shards, test);
+}
+
+fn with_aggregator_of(place: Where, shards: usize, test: impl FnOnce(&mut HoldAggregator)) {
+    let (plan, stop, clock) = (Arc::new(plan()), StopHandle::default(), Clock::start());
+    let (orders, started) = (Arc::new(Orders::new(&plan, shards as u64)), clock.now());
+    let setting = Setting { clock, started, plan, stop, orders, before: (0, None), place };
+    let (taken, _shards): (Vec<_>, Vec<_>) = (0..shards).map(|_| std::sync::mpsc::channel()).unzip();
+    test(&mut HoldAggregator::new(setting, taken));
+}
+
+fn seen(established: u64, open: u64) -> Box<Held> {
+    let mut counts = HeldCounts::default();
+    counts[HeldCounter::Established] = established;
+    Box::new(Held { counts, now: HeldNow { open, ..HeldNow::default() }, ..Held::default() })
+}
+
+/// What is shown once a shard has told so much.
+fn tell(aggregator: &mut HoldAggregator, shard: usize, reached: u64, established: u64, open: u64) -> Vec<Row> {
+    aggregator.take(Report::Interval { shard, reached, seen: seen(established, open) });
+    let mut rows = Vec::new();
+    while let Some(ready) = aggregator.next() {
+        let row = aggregator.interval(&ready);
+        if !row.is_again {
+            rows.push((row.to, row.seen.now.open, row.seen.counts.established()));
+        }
+    }
+    rows
+}
+
+fn seconds(seconds: u64) -> Nanos {
+    Nanos::from_millis(seconds * 1_000)
+}
+
+#[test]
+fn rows_go_on_while_one_shard_hangs() {
+    with_aggregator(3, |aggregator| {
+        assert_eq!(tell(aggregator, 0, 1, 10, 10), []);
+        assert_eq!(tell(aggregator, 1, 1, 10, 10), []);
+        assert_eq!(tell(aggregator, 2, 1, 10, 10), [(seconds(1), 30, 30)]);
+        // The third one hangs: its connections are still there, as far as anybody knows.
+        let mut rows = Vec::new();
+        for reached in 2..=60 {
+            rows.extend(tell(aggregator, 0, reached, 1, 10));
+            rows.extend(tell(aggregator, 1, reached, 1, 9));
+            assert!(
+                aggregator.reported.iter().all(|reporter| reporter.reported.len() <= 3),
+                "{} kept",
+                aggregator.reported[0].reported.len()
+            );
+        }
+        assert_eq!(rows.first(), Some(&(seconds(2), 29, 2)));
+        assert_eq!(rows.last(), Some(&(seconds(58), 29, 2)));
+        assert_eq!(rows.len(), 57, "{rows:?}");
+        // It comes back, with all that it saw meanwhile: no row had so much.
+        let back = tell(aggregator, 2, 60, 100, 7);
+        assert_eq!(back, [(seconds(60), 26, 4)], "no row adds two intervals of a shard");
+        assert_eq!(tell(aggregator, 0, 61, 1, 10), []);
+        assert_eq!(tell(aggregator, 1, 61, 1, 9), []);
+        assert_eq!(tell(aggregator, 2, 61, 1, 7), [(seconds(61), 26, 3)]);
+        assert_eq!(aggregator.total.counts.established(), 30 + 59 * 2 + 100 + 3, "the total has it all");
+        assert_eq!(aggregator.total.now.open, 26);
+    });
+}
+
+#[test]
+fn a_shard_that_is_over_is_not_further_than_others() {
+    with_aggregator(2, |aggregator| {
+        tell(aggregator, 0, 1, 10, 10);
+        assert_eq!(tell(aggregator, 1, 1, 10, 10), [(seconds(1), 20, 20)]);
+        aggregator.take(Report::Over { shard: 0, seen: seen(0, 0) });
+        for reached in 2..=20 {
+            assert_eq!(tell(aggregator, 1, reached, 0, 10), [(seconds(reached), 10, 0)]);
+        }
+        assert_eq!(aggregator.reported.iter().map(|reporter| reporter.reported.len()).collect::<Vec<_>>(), [1, 0]);
+    });
+}
+
+#[test]
+fn each_shard_has_a_lag_of_its_own() {
+    with_aggregator(2, |aggregator| {
+        for (shard, lag_ns) in [(0, 60_000), (1, 2_000_000_000)] {
+            let mut seen = seen(0, 0);
+            (0..100).for_each(|_| seen.lag.record(lag_ns));
+            aggregator.take(Report::Interval { shard, reached: 1, seen });
+        }
+        let most: Vec<Option<u64>> = aggregator.lags.iter().map(Distribution::max).collect();
+        assert_eq!(most, [Some(60_000), Some(2_000_000_000)]);
+    });
+}
+
+/// What a late shard saw is added to the row in which it fell silent, which is told again.
+#[test]
+fn a_row_is_reported_again_when_its_last_shard_has_reported() {
+    with_aggregator(2, |aggregator| {
+        tell(aggregator, 0, 1, 10, 10);
+        tell(aggregator, 1, 1, 10, 10);
+        (2..=9).for_each(|reached| drop(tell(aggregator, 0, reached, 1, 10)));
+        aggregator.take(Report::Interval { shard: 1, reached: 9, seen: seen(5, 10) });
+        let mut reported = Vec::new();
+        while let Some(ready) = aggregator.next() {
+            let row = aggregator.interval(&ready);
+            reported.push((row.number, row.is_again, row.from, row.to, row.seen.counts.established()));
+        }
+        assert_eq!(
+            reported,
+            [(2, true, seconds(1), seconds(2), 1 + 5), (8, false, seconds(7), seconds(9), 2)],
+            "the second interval is whole, and the rest follows"
+        );
+        assert!(aggregator.kept.is_empty());
+        assert_eq!(aggregator.total.counts.established(), 20 + 8 + 5);
+    });
+}
+
+/// What a part that was silent tells later is added to the rows in which it happened, and its connections are not there meanwhile.
+#[test]
+fn a_part_that_is_silent_tells_later() {
+    with_aggregator_of(Where::Remote, 2, |aggregator| {
+        tell(aggregator, 0, 1, 10, 10);
+        tell(aggregator, 1, 1, 10, 10);
+        (2..=5).for_each(|reached| drop(tell(aggregator, 0, reached, 1, 10)));
+        aggregator.take(Report::Lost { shard: 1 });
+        assert_eq!(tell(aggregator, 0, 6, 1, 10), [(seconds(6), 10, 3)], "nobody waits for it");
+        for reached in 2..=4 {
+            aggregator.take(Report::Interval { shard: 1, reached, seen: seen(100 + reached, 10) });
+        }
+        let end = HoldEnd {
+            seen: Held::default(),
+            threads: 1,
+            cpu: host::CpuTime::default(),
+            places: (1, 1),
+            stopped_opening: None,
+            lacked_certificate: false,
+        };
+        aggregator.take(Report::Ended { shard: 1, end: Box::new(end) });
+        assert_eq!(tell(aggregator, 0, 7, 1, 10), [(seconds(7), 10, 1)]);
+        let of =
+            |to: u64| aggregator.kept.iter().find(|kept| kept.upto == to).map(|kept| kept.seen.counts.established());
+        assert_eq!(aggregator.total.counts.established(), 20 + 6 + 102 + 103 + 104);
+        assert_eq!([of(2), of(3), of(6)], [None, None, Some(3 + 104)], "told again, and needed no more");
+        assert_eq!(aggregator.lost, [false, true]);
+    });
+}
+
+/// One part that leaves says nothing of when all of them close.
+#[test]
+fn a_part_that_leaves_closes_nothing_of_the_others() {
+    with_aggregator_of(Where::Remote, 2, |aggregator| {
+        let opened =
+            |shard| Report::Opened { shard, now: HeldNow { open: 5, ..HeldNow::default() }, since: seconds(1) };
+        [0, 1].map(opened).into_iter().for_each(|report| aggregator.take(report));
+        let closing = |since| Report::Closing { now: HeldNow { open: 5, ..HeldNow::default() }, since };
+        aggregator.take(closing(seconds(2)));
+        assert_eq!((aggregator.closing_after, aggregator.closing.len()), (None, 0));
+        let end = aggregator.setting.orders.end_at().since(aggregator.setting.started);
+        aggregator.take(closing(end));
+        assert_eq!((aggregator.closing_after, aggregator.closing.len()), (Some(end), 1));
+    });
+}

@@ -1,0 +1,298 @@
+//! Collects the reports of the shards of a load: intervals, results, rendezvous.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+
+use pacing::Nanos;
+use pacing::change::Change;
+use plan::Barrier;
+
+use super::merge::{Finished, Merger, Ready};
+use super::remote_backend::PartMessage;
+use super::rows::KeptInterval;
+use super::{Interval, RunError};
+use crate::barriers::{BarrierEvent, RemoteBarriers};
+use crate::control::{Changes, StopHandle};
+use crate::remote::{RemotePartEvent, WorkersSummary};
+use crate::run_loop::Aggregator;
+use crate::shard::{Report, ShardSnapshots};
+use crate::times::Times;
+
+/// Reports that follow each other within this time are of one moment.
+const LATE_WAIT: Duration = Duration::from_millis(50);
+
+/// What is to be told next.
+pub(super) enum Update {
+    Interval(Ready),
+    Changed(Change),
+    /// Of a part of a load: what those have to hear who have the other parts.
+    Remote(PartMessage),
+}
+
+/// Where the users of a run are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Where {
+    /// All of them are here.
+    Here,
+    /// Here, and they are a part of those of a load.
+    Partition,
+    /// Others have them.
+    Remote,
+}
+
+/// Where the reports of the shards of a load come together.
+pub(super) struct LoadAggregator {
+    pub(super) merger: Merger,
+    hopeless: Vec<bool>,
+    /// Shards whose users all wait for those of the others, since when.
+    /// Scenario by scenario.
+    gathered: Vec<Vec<Option<Nanos>>>,
+    stop: StopHandle,
+    failure: Option<RunError>,
+    changes: Arc<Changes>,
+    /// The last change that was told.
+    revision: u32,
+    /// All shards have gone without a word.
+    is_lost: bool,
+    /// Since when a row waits for a late shard.
+    waiting_since: Option<Nanos>,
+    place: Where,
+    /// What those have to hear who have the other parts.
+    reported_up: VecDeque<PartMessage>,
+    /// Where users wait for each other that are elsewhere.
+    pub(super) remote_barriers: Option<RemoteBarriers>,
+    /// So many parts there are elsewhere, or will be.
+    expected: usize,
+    /// Who carried it out, once all is over elsewhere.
+    pub(super) workers_summary: Option<WorkersSummary>,
+}
+
+impl LoadAggregator {
+    pub(super) fn new(
+        times: Times,
+        scenarios: Vec<Vec<usize>>,
+        returns: Vec<Sender<ShardSnapshots>>,
+        stop: StopHandle,
+        changes: Arc<Changes>,
+        place: Where,
+    ) -> Self {
+        let shards = returns.len();
+        let timelines = changes.timelines();
+        let (hopeless, gathered) = (vec![false; shards], vec![vec![None; shards]; timelines.len()]);
+        let merger = Merger::new(times, timelines, scenarios, returns, place == Where::Remote);
+        Self {
+            merger,
+            hopeless,
+            gathered,
+            stop,
+            failure: None,
+            changes,
+            revision: 0,
+            is_lost: false,
+            waiting_since: None,
+            place,
+            reported_up: VecDeque::new(),
+            remote_barriers: None,
+            expected: 0,
+            workers_summary: None,
+        }
+    }
+
+    /// An interval that is ready.
+    pub(super) fn interval(&self, ready: &Ready) -> Interval<'_> {
+        self.merger.reported_as(ready)
+    }
+
+    /// When the users of all shards that still play the scenario wait for each other, they start together.
+    fn start_round(&mut self, scenario: usize) {
+        let gathered = &mut self.gathered[scenario];
+        let Some(last) = gathered.iter().flatten().max().copied() else { return };
+        let is_awaited =
+            |(shard, since): (usize, &Option<Nanos>)| since.is_none() && self.merger.is_playing(shard, scenario);
+        // Those who have not begun to tell are awaited too.
+        if gathered.len() >= self.expected && !gathered.iter().enumerate().any(is_awaited) {
+            gathered.fill(None);
+            if self.place == Where::Partition {
+                return self.reported_up.push_back(PartMessage::Gathered(scenario, last));
+            }
+            self.changes.release(scenario, last + self.changes.round_lead());
+            self.stop.wake_all();
+        }
+    }
+
+    /// Whoever puts all parts together hears of users that wait for each other.
+    fn tell_up(&mut self, attended: BarrierEvent) {
+        let news = match (attended, self.reported_up.back_mut()) {
+            (BarrierEvent::Arrived { barrier, .. }, Some(PartMessage::Arrived(last, count, _)))
+                if *last == barrier as usize =>
+            {
+                *count += 1;
+                return;
+            }
+            (BarrierEvent::Arrived { barrier, at }, _) => PartMessage::Arrived(barrier as usize, 1, at),
+            (BarrierEvent::Withdrawn { barrier, ticket }, _) => PartMessage::Withdrawn(barrier as usize, ticket),
+            (BarrierEvent::Stuck { received }, _) => PartMessage::Stuck(received),
+        };
+        self.reported_up.push_back(news);
+    }
+
+    /// Users that wait for each other are elsewhere.
+    pub(super) fn with_barriers(mut self, barriers: &[Barrier]) -> Self {
+        if !barriers.is_empty() {
+            self.remote_barriers = Some(RemoteBarriers::new(barriers, self.changes.received_within()));
+        }
+        self
+    }
+
+    /// Of a run that is over nobody waits for its time: it is as late as the last that is told.
+    fn is_past(&self) -> bool {
+        self.changes.received_within() == Nanos::ZERO
+    }
+
+    /// What is heard of users that wait for each other, who are elsewhere.
+    fn hear_of_barriers(&mut self, part: usize, remote: &RemotePartEvent) {
+        let (is_past, clock) = (self.is_past(), self.changes.clock());
+        let Some(remote_barriers) = &mut self.remote_barriers else { return };
+        let now = clock.now();
+        match remote {
+            RemotePartEvent::Joined => remote_barriers.join(),
+            RemotePartEvent::Expects(parts) => remote_barriers.expect(*parts, now),
+            RemotePartEvent::Arrived { barrier, count, at } => {
+                remote_barriers.arrive(part, *barrier, *count, *at, if is_past { *at } else { now });
+            }
+            RemotePartEvent::Withdrawn { barrier, ticket } => remote_barriers.withdraw(part, *barrier, *ticket),
+            RemotePartEvent::Stuck { received } => remote_barriers.stuck(part, *received, now),
+            RemotePartEvent::Ended(_) | RemotePartEvent::Silent => remote_barriers.over(part, now),
+            RemotePartEvent::Seen { .. } | RemotePartEvent::Over(_) => {}
+        }
+        self.changes.let_go(remote_barriers.take_released());
+    }
+
+    /// The time of a meeting may be over.
+    fn look_at_barriers(&mut self) {
+        let is_past = self.is_past();
+        if let Some(remote_barriers) = self.remote_barriers.as_mut().filter(|_| !is_past) {
+            remote_barriers.look(self.changes.clock().now());
+            self.changes.let_go(remote_barriers.take_released());
+        }
+    }
+
+    fn hear_from_afar(&mut self, part: usize, remote: RemotePartEvent) {
+        self.changes.received_from_afar();
+        self.hear_of_barriers(part, &remote);
+        match remote {
+            RemotePartEvent::Expects(parts) => self.expected = parts,
+            RemotePartEvent::Arrived { .. } | RemotePartEvent::Withdrawn { .. } | RemotePartEvent::Stuck { .. } => {}
+            RemotePartEvent::Joined => {
+                self.merger.join();
+                self.hopeless.push(false);
+                self.gathered.iter_mut().for_each(|gathered| gathered.push(None));
+            }
+            RemotePartEvent::Seen { numbers, upto, seen } => self.merger.seen_afar(part, numbers, upto, seen),
+            RemotePartEvent::Ended(end) => self.merger.part_over(part, *end),
+            RemotePartEvent::Silent => self.merger.go_silent(part),
+            RemotePartEvent::Over(workers_summary) => self.workers_summary = Some(*workers_summary),
+        }
+    }
+
+    /// What all of it comes to, and how long it took.
+    pub(super) fn finish(self) -> Result<Finished, RunError> {
+        match self.failure {
+            Some(error) => Err(error),
+            None => Ok(self.merger.finish()),
+        }
+    }
+}
+
+impl Aggregator for LoadAggregator {
+    type Report = Report;
+    type Update = Update;
+    type Row = KeptInterval;
+
+    fn keep(&self, news: &Update) -> Option<KeptInterval> {
+        match news {
+            Update::Interval(ready) => Some(self.merger.keep(ready)),
+            _ => None,
+        }
+    }
+
+    fn is_waiting(&self) -> bool {
+        let is_on =
+            if self.place == Where::Remote { self.workers_summary.is_none() } else { self.merger.running() > 0 };
+        self.failure.is_none() && !self.is_lost && is_on
+    }
+
+    fn take(&mut self, report: Report) {
+        match report {
+            Report::Interval { shard, upto, at, seen } => self.merger.interval(shard, upto, at, seen),
+            Report::Over { shard, at, ends, seen } => self.merger.over(shard, at, &ends, &seen),
+            Report::TooManyFailures { shard, is_hopeless } => {
+                self.hopeless[shard] = is_hopeless;
+                let are_all = self.hopeless.iter().all(|&is| is);
+                if self.place == Where::Partition {
+                    self.reported_up.push_back(PartMessage::TooManyFailures(are_all));
+                } else if are_all {
+                    self.stop.abort();
+                }
+            }
+            Report::Broken(error) => {
+                self.failure = Some(error);
+                return self.stop.abort();
+            }
+            Report::Left { shard, scenario } => {
+                self.merger.leave(shard, scenario);
+                let is_left = (0..self.hopeless.len()).all(|shard| !self.merger.is_playing(shard, scenario));
+                if self.place == Where::Partition && is_left {
+                    self.reported_up.push_back(PartMessage::Left(scenario));
+                }
+            }
+            Report::Remote { part, remote } => self.hear_from_afar(part, remote),
+            Report::BarrierEvent(attended) => self.tell_up(attended),
+            Report::Gathered { shard, scenario, at } => self.gathered[scenario][shard] = Some(at),
+            Report::Ready { .. } => {}
+        }
+        (0..self.gathered.len()).for_each(|scenario| self.start_round(scenario));
+    }
+
+    fn next(&mut self) -> Option<Update> {
+        if let Some(change) = self.changes.after(self.revision) {
+            self.revision = change.revision;
+            self.merger.change(self.changes.timelines());
+            return Some(Update::Changed(change));
+        }
+        if let Some(news) = self.reported_up.pop_front() {
+            return Some(Update::Remote(news));
+        }
+        let is_on = self.is_waiting();
+        let ready = if is_on { self.merger.next_interval() } else { self.merger.last_interval() };
+        ready.map(Update::Interval)
+    }
+
+    /// A row that misses a late shard waits a moment more: after a stall of all, each tells by itself. And meetings have their time.
+    fn patience(&mut self) -> Option<Duration> {
+        let now = self.changes.clock().now();
+        let due = self.remote_barriers.as_ref().filter(|_| !self.is_past()).map_or(Nanos::NEVER, RemoteBarriers::due);
+        let left = (due < Nanos::NEVER).then(|| due.since(now).as_duration());
+        if !self.merger.awaits_late() {
+            self.waiting_since = None;
+            return left;
+        }
+        let since = *self.waiting_since.get_or_insert(now);
+        let late = LATE_WAIT.saturating_sub(now.since(since).as_duration());
+        Some(left.map_or(late, |left| left.min(late)))
+    }
+
+    fn waited_in_vain(&mut self) {
+        self.look_at_barriers();
+        let now = self.changes.clock().now();
+        if self.waiting_since.is_some_and(|since| now.since(since).as_duration() >= LATE_WAIT) {
+            self.merger.gives_up_waiting();
+        }
+    }
+
+    fn lose_all(&mut self) {
+        self.is_lost = true;
+    }
+}

@@ -1,0 +1,39 @@
+//! Intervals that are ready, as they are told.
+
+use super::{Merger, Ready};
+use crate::run::Interval;
+use crate::run::rows::{KeptInterval, Span};
+use crate::run::totals::{Totals, paused_of_all};
+
+impl Merger {
+    /// An interval that is ready, with what is known of it.
+    pub(in crate::run) fn reported_as(&self, ready: &Ready) -> Interval<'_> {
+        let (seen, added) = self.parts(ready);
+        self.span(ready).interval(seen, added, &self.total)
+    }
+
+    /// The same, for those who take it later.
+    pub(in crate::run) fn keep(&self, ready: &Ready) -> KeptInterval {
+        let (seen, added) = self.parts(ready);
+        KeptInterval::new(self.span(ready), seen.clone(), added.clone(), self.total.clone())
+    }
+
+    /// What happened in an interval, and what of it is new.
+    fn parts(&self, ready: &Ready) -> (&Totals, &Totals) {
+        let seen = if ready.is_current { &self.current } else { &self.again };
+        (seen, if ready.is_again { &self.added } else { &self.current })
+    }
+
+    fn span(&self, ready: &Ready) -> Span {
+        let (from, to) = (ready.from, ready.to);
+        Span {
+            number: ready.number,
+            from,
+            to,
+            paused: paused_of_all(&self.timelines, from, to),
+            paused_of: self.timelines.iter().map(|timeline| timeline.paused_between(from, to)).collect(),
+            late_shards: ready.late,
+            is_again: ready.is_again,
+        }
+    }
+}

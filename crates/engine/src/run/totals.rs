@@ -1,0 +1,102 @@
+//! Results of all scenarios together, and of each one.
+
+use std::sync::Arc;
+
+use metrics::Snapshot;
+use pacing::Nanos;
+use pacing::change::Timeline;
+
+use crate::shard::ShardSnapshots;
+
+/// Users at work and open connections, scenario by scenario: they add over shards, not over time.
+pub(super) type Gauges = Vec<(u64, u64)>;
+
+/// What was seen of all scenarios together, and of each apart.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Totals {
+    pub(super) all: Snapshot,
+    /// Nothing where there is one scenario: it is all.
+    apart: Vec<Snapshot>,
+}
+
+impl Totals {
+    pub(super) fn of(scenarios: usize) -> Self {
+        let apart = if scenarios > 1 { scenarios } else { 0 };
+        Self { all: Snapshot::default(), apart: (0..apart).map(|_| Snapshot::default()).collect() }
+    }
+
+    /// Adds what a shard saw of its scenarios.
+    pub(super) fn add(&mut self, scenarios: &[usize], seen: &ShardSnapshots) {
+        for (&scenario, seen) in scenarios.iter().zip(seen) {
+            self.all.merge(seen);
+            if let Some(own) = self.apart.get_mut(scenario) {
+                own.merge(seen);
+            }
+        }
+    }
+
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.all.merge(&other.all);
+        self.apart.iter_mut().zip(&other.apart).for_each(|(own, more)| own.merge(more));
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.all.clear();
+        self.apart.iter_mut().for_each(Snapshot::clear);
+    }
+
+    /// What was seen of one scenario.
+    pub(super) fn scenario(&self, scenario: usize) -> &Snapshot {
+        self.apart.get(scenario).unwrap_or(&self.all)
+    }
+
+    /// The gauges are those of `now`.
+    pub(super) fn take_gauges(&mut self, now: &Self) {
+        self.all.gauges.replace(&now.all.gauges);
+        self.apart.iter_mut().zip(&now.apart).for_each(|(own, now)| own.gauges.replace(&now.gauges));
+    }
+
+    pub(super) fn gauges(&self) -> Gauges {
+        let of = |seen: &Snapshot| (seen.gauges.users, seen.gauges.connections_open);
+        if self.apart.is_empty() { vec![of(&self.all)] } else { self.apart.iter().map(of).collect() }
+    }
+
+    pub(super) fn set_gauges(&mut self, gauges: &Gauges) {
+        let sum = |of: fn(&(u64, u64)) -> u64| gauges.iter().map(of).sum();
+        (self.all.gauges.users, self.all.gauges.connections_open) = (sum(|gauges| gauges.0), sum(|gauges| gauges.1));
+        for (own, gauges) in self.apart.iter_mut().zip(gauges) {
+            (own.gauges.users, own.gauges.connections_open) = *gauges;
+        }
+    }
+
+    /// What holds of a scenario holds of all together too.
+    pub(super) fn each_of(&mut self, scenario: usize, change: impl Fn(&mut Snapshot)) {
+        change(&mut self.all);
+        self.apart.get_mut(scenario).into_iter().for_each(change);
+    }
+
+    /// Nothing is in flight any more.
+    pub(super) fn clear_in_flight(&mut self) {
+        self.all.gauges.in_flight.clear();
+        self.apart.iter_mut().for_each(|own| own.gauges.in_flight.clear());
+    }
+
+    /// All together, and each apart; nothing of the second where there is one scenario.
+    pub(super) fn into_parts(self) -> (Snapshot, Vec<Snapshot>) {
+        (self.all, self.apart)
+    }
+}
+
+/// How long the loads of all scenarios stood still at the same time, between two instants.
+pub(super) fn paused_of_all(timelines: &[Arc<Timeline>], from: Nanos, to: Nanos) -> Nanos {
+    let mut spans = vec![(from, to)];
+    for timeline in timelines {
+        let pauses: Vec<_> = timeline.pauses().collect();
+        let common = |(from, to): (Nanos, Nanos)| {
+            let overlap = move |(begin, end): &(Nanos, Nanos)| (from.max(*begin), to.min(*end));
+            pauses.iter().map(overlap).filter(|(from, to)| from < to).collect::<Vec<_>>()
+        };
+        spans = spans.into_iter().flat_map(common).collect();
+    }
+    spans.into_iter().fold(Nanos::ZERO, |sum, (from, to)| sum + to.since(from))
+}

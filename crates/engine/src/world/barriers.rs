@@ -1,0 +1,166 @@
+//! Users of a shard that wait at a barrier in the middle of their programs.
+
+use std::sync::Arc;
+
+use driver::Waker;
+use pacing::Nanos;
+
+use super::ScenarioRuntime;
+use crate::barriers::{Arrival, Barriers};
+
+/// Nobody knows how long a user waits for others: until then at most, which is 146 years. Times are added to it.
+const LONG: Nanos = Nanos(1 << 62);
+
+/// Users of a shard that wait for others.
+pub(super) struct BarrierWaiters {
+    barriers: Arc<Barriers>,
+    party: usize,
+    groups: Vec<Group>,
+    /// The news that it knows.
+    received: u64,
+    /// When the time of a group is over.
+    due: Nanos,
+    /// It has told that no more users will come.
+    is_stuck: bool,
+}
+
+/// Users of a shard that wait with one round of a meeting, in the order in which they arrived.
+struct Group {
+    barrier: u32,
+    round: u64,
+    until: Nanos,
+    users: Vec<u32>,
+}
+
+impl BarrierWaiters {
+    pub(super) fn new(barriers: Arc<Barriers>, party: usize, waker: &Waker) -> Self {
+        barriers.join(party, waker.clone());
+        Self { barriers, party, groups: Vec::new(), received: 0, due: Nanos::NEVER, is_stuck: false }
+    }
+
+    fn has_news(&self) -> bool {
+        self.barriers.news(self.party) != self.received
+    }
+
+    /// When it is to be looked at again.
+    pub(super) fn next_turn(&self) -> Nanos {
+        if self.has_news() { Nanos::ZERO } else { self.due }
+    }
+
+    fn waiting(&self) -> u64 {
+        self.groups.iter().map(|group| group.users.len() as u64).sum()
+    }
+
+    fn add(&mut self, user: u32, barrier: u32, round: u64, until: Nanos) {
+        self.due = self.due.min(until);
+        match self.groups.iter_mut().find(|group| (group.barrier, group.round) == (barrier, round)) {
+            Some(group) => group.users.push(user),
+            None => self.groups.push(Group { barrier, round, until, users: vec![user] }),
+        }
+    }
+
+    /// Users that go on, with the instants at which they do.
+    fn take_released(&mut self, now: Nanos) -> Vec<(Nanos, Vec<u32>)> {
+        let news = self.barriers.news(self.party);
+        if news != self.received {
+            (self.received, self.is_stuck) = (news, false);
+        } else if now < self.due {
+            return Vec::new();
+        }
+        let (barriers, mut released) = (&self.barriers, Vec::new());
+        self.groups.retain_mut(|group| {
+            let at = barriers.go_on(group.barrier, group.round, group.users.len() as u64, now);
+            released.extend(at.map(|at| (at, std::mem::take(&mut group.users))));
+            at.is_none()
+        });
+        self.due = self.groups.iter().map(|group| group.until).min().unwrap_or(Nanos::NEVER);
+        released
+    }
+}
+
+impl ScenarioRuntime {
+    /// A user arrives at a meeting. `None`: it waits; else it goes on, as one that was free at that instant.
+    #[cold]
+    pub(super) fn arrive(&mut self, user: u32, barrier: u32, intended: Nanos, now: Nanos) -> Option<Nanos> {
+        // Behind the end of the load nobody waits for others.
+        if self.users.budget.is_over {
+            return Some(intended);
+        }
+        let users = &mut self.users;
+        let (code, is_open) = (users.programs.code.clone(), users.open.is_some());
+        let attendance = users.barriers.as_mut().expect("a program with meetings has somebody who keeps them");
+        let place = users.programs.place(user).expect("who meets others has a place");
+        // Users of a rate are carriers: each iteration is a visitor of its own.
+        let last = if is_open { 0 } else { place.last_met(barrier) };
+        match attendance.barriers.arrive(barrier, attendance.party, last, now) {
+            Arrival::Passes { round, at } => {
+                place.meet(barrier, round);
+                // One of ours that is late itself does not go on before the others did.
+                Some(intended.max(at.min(now)))
+            }
+            Arrival::Waits { round, until } => {
+                place.meet(barrier, round);
+                place.rest(now, LONG, &code.transactions);
+                place.wakes_at = Some(Nanos::NEVER);
+                attendance.add(user, barrier, round, until);
+                None
+            }
+        }
+    }
+
+    /// Those whose round was released go on at its instant.
+    #[inline]
+    pub(super) fn look_at_barriers(&mut self, now: Nanos) {
+        let Some(attendance) = &mut self.users.barriers else { return };
+        if now < attendance.due && !attendance.has_news() {
+            return;
+        }
+        for (at, users) in attendance.take_released(now) {
+            users.into_iter().for_each(|user| self.end_wait(user, at));
+        }
+    }
+
+    fn end_wait(&mut self, user: u32, at: Nanos) {
+        let code = self.users.programs.code.clone();
+        if let Some(place) = self.users.programs.place(user) {
+            place.end_rest(at, &code.transactions);
+        }
+        self.rest(user, at);
+    }
+
+    /// Tells when nobody is left here who could come to a meeting.
+    pub(super) fn look_who_could_come(&mut self, now: Nanos) {
+        let Some(attendance) = &self.users.barriers else { return };
+        let is_stuck = !self.users.budget.is_over && self.all_wait(attendance.waiting());
+        if let Some(attendance) = self.users.barriers.as_mut().filter(|attendance| attendance.is_stuck != is_stuck) {
+            attendance.is_stuck = is_stuck;
+            attendance.barriers.look(attendance.party, is_stuck, attendance.received, now);
+        }
+    }
+
+    /// So many users wait: these are all that there are, and no more will come.
+    fn all_wait(&self, waiting: u64) -> bool {
+        let users = &self.users;
+        match &users.open {
+            Some(open) => waiting == users.inside && (open.is_over() || open.is_full(users.inside)),
+            None => waiting == users.started - users.ended - users.closed.parked && users.closed.is_complete(),
+        }
+    }
+
+    /// The load is over: nobody waits any longer. Those that have something left to do go on.
+    pub(super) fn leave_barriers(&mut self, at: Nanos) {
+        let Some(attendance) = &mut self.users.barriers else { return };
+        (attendance.due, attendance.is_stuck) = (Nanos::NEVER, false);
+        for group in std::mem::take(&mut attendance.groups) {
+            let Some(attendance) = &self.users.barriers else { return };
+            let count = group.users.len() as u64;
+            attendance.barriers.withdraw(group.barrier, attendance.party, group.round, count);
+            if self.users.programs.has_apart() {
+                group.users.into_iter().for_each(|user| self.end_wait(user, at));
+            }
+        }
+        if let Some(attendance) = &self.users.barriers {
+            attendance.barriers.leave(attendance.party, at);
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! What is kept of an answer.
+
+use std::borrow::Cow;
+
+use plan::{CHECKED_BODY_BYTES_MAX, MessageTypes};
+use wire::coding::{Undecoded, decode, decode_as_far, within_chunks};
+use wire::http1;
+
+use super::transcript::Record;
+
+/// The most that is shown of a body.
+pub(super) const SHOWN_BODY_BYTES_MAX: usize = 64 * 1024;
+
+/// The most that an answer has in any case of what those on its connection may keep.
+pub(super) const SHARE_MAX: usize = 1024 * 1024;
+/// The smallest buffer of a body.
+pub(super) const KEPT_BYTES_MIN: usize = 256;
+
+/// What is kept of an answer.
+#[derive(Default)]
+pub(crate) struct KeptBody {
+    /// Lines of HTTP/1, or what would be.
+    pub(crate) head: Vec<u8>,
+    pub(crate) status: u16,
+    pub(crate) bytes: Vec<u8>,
+    /// It had more than may be kept: what there is, is its beginning.
+    pub(crate) is_too_large: bool,
+    /// Others on the connection left no room for it.
+    pub(crate) is_crowded: bool,
+    /// What failed.
+    pub(crate) reason: String,
+    /// What went beside head and body, where it is shown.
+    pub(crate) record: Record,
+    /// Where messages of a call end, for whoever reads them as JSON.
+    pub(super) ends: Vec<usize>,
+    /// Without the trailers that stand behind it; 0 when there are none.
+    pub(crate) head_bytes: usize,
+}
+
+impl KeptBody {
+    pub(super) fn keep(&mut self, body: &[u8], room: usize) {
+        if self.is_too_large {
+            return;
+        }
+        let length = self.bytes.len();
+        let count = body.len().min(room - length.min(room));
+        if length + count > self.bytes.capacity() {
+            // Large ones move seldom: what they leave behind stays with the process for a while.
+            let growth = if length >= SHARE_MAX { 4 } else { 2 };
+            let capacity = (self.bytes.capacity() * growth).max(length + count).max(KEPT_BYTES_MIN).min(room);
+            self.bytes.reserve_exact(capacity.max(length + count) - length);
+        }
+        self.bytes.extend_from_slice(&body[..count]);
+        if count < body.len() {
+            self.cut();
+        }
+    }
+
+    /// The same where others on the connection leave so much room.
+    #[inline]
+    pub(super) fn keep_within(&mut self, body: &[u8], most: usize, room: Option<usize>) {
+        self.keep(body, room.map_or(most, |room| room.min(most)));
+        self.is_crowded |= self.is_too_large && room.is_some_and(|room| room < most);
+    }
+
+    /// A message of a call has come whole.
+    pub(super) fn end_message(&mut self) {
+        self.ends.push(self.bytes.len());
+    }
+
+    /// The messages of a call as JSON: of a stream of answers a list. `None`: one of them is not what the method gives.
+    pub(super) fn messages(&self, types: &MessageTypes, is_stream: bool) -> Option<Vec<u8>> {
+        let (mut json, mut from) = (Vec::new(), 0);
+        for end in &self.ends {
+            json.push(if json.is_empty() { b'[' } else { b',' });
+            json.extend_from_slice(types.json(false, self.bytes.get(from..*end)?)?.as_bytes());
+            from = *end;
+        }
+        match is_stream {
+            true if json.is_empty() => Some(b"[]".to_vec()),
+            true => {
+                json.push(b']');
+                Some(json)
+            }
+            false => Some(json.split_off(json.len().min(1))),
+        }
+    }
+
+    /// There is more than may be kept. Nobody looks at a part of it but a person.
+    #[cold]
+    pub(super) fn cut(&mut self) {
+        self.is_too_large = true;
+        if self.bytes.len() > SHOWN_BODY_BYTES_MAX {
+            self.bytes.truncate(SHOWN_BODY_BYTES_MAX);
+            self.bytes.shrink_to_fit();
+        }
+    }
+
+    /// The memory that it takes.
+    pub(super) fn held(&self) -> usize {
+        self.bytes.len() + self.head.len()
+    }
+
+    /// What the fields of a name say, as one list.
+    pub(super) fn list(&self, name: &[u8]) -> Vec<u8> {
+        let fields = http1::fields(&self.head).filter(|(known, _)| known.eq_ignore_ascii_case(name));
+        fields.map(|(_, value)| value).collect::<Vec<_>>().join(&b',')
+    }
+
+    /// The codings of the message, and those of what it carries; the last is to come off first.
+    pub(super) fn codings(&self) -> Codings {
+        let of_message = self.list(b"transfer-encoding");
+        Codings { of_message: within_chunks(&of_message).to_vec(), of_content: self.list(b"content-encoding") }
+    }
+
+    /// The body without its codings.
+    pub(super) fn decoded(&self, most: usize) -> Result<Cow<'_, [u8]>, Undecoded> {
+        let codings = self.codings();
+        if codings.are_none() || self.bytes.is_empty() {
+            return Ok(Cow::Borrowed(&self.bytes));
+        }
+        decode(&codings.all(), &self.bytes, most).map(Cow::Owned)
+    }
+
+    /// The value of a field of the head.
+    pub(super) fn field(&self, wanted: &[u8]) -> Option<&[u8]> {
+        let field = http1::fields(&self.head).find(|(name, _)| name.eq_ignore_ascii_case(wanted));
+        field.map(|(_, value)| value)
+    }
+
+    /// The body for a person: as far as it can be read.
+    pub(super) fn shown(&self) -> Cow<'_, [u8]> {
+        let codings = self.codings();
+        if codings.are_none() {
+            return Cow::Borrowed(&self.bytes);
+        }
+        match decode_as_far(&codings.all(), &self.bytes, CHECKED_BODY_BYTES_MAX) {
+            // Nothing of it is what it should be.
+            (text, Some(_)) if text.is_empty() => Cow::Borrowed(&self.bytes),
+            (text, _) => Cow::Owned(text),
+        }
+    }
+}
+
+/// What was done to a body before it was sent.
+pub(super) struct Codings {
+    pub(super) of_message: Vec<u8>,
+    pub(super) of_content: Vec<u8>,
+}
+
+impl Codings {
+    /// In the order in which they were put on.
+    pub(super) fn all(&self) -> Vec<u8> {
+        [&self.of_content[..], &self.of_message].join(&b',')
+    }
+
+    /// It is as it was.
+    pub(super) fn are_none(&self) -> bool {
+        self.of_content.trim_ascii().is_empty() && self.of_message.trim_ascii().is_empty()
+    }
+
+    /// The fields and what they say.
+    pub(super) fn reported(&self) -> String {
+        let fields = [("Content-Encoding", &self.of_content), ("Transfer-Encoding", &self.of_message)];
+        let reported = fields.iter().filter(|(_, value)| !value.is_empty());
+        reported
+            .map(|(name, value)| format!("{name} {}", String::from_utf8_lossy(value)))
+            .collect::<Vec<_>>()
+            .join(", ")
+    }
+}

@@ -1,0 +1,336 @@
+//! What is kept of an answer: for the checks, for redirects, and to show what failed.
+
+use driver::Socket;
+use metrics::{Class, Failure, Outcome, Part, PartKind, Row, SAMPLE_BODY_BYTES_MAX, Sample};
+use pacing::Nanos;
+use plan::{CHECKED_BODY_BYTES_MAX, Checks, HttpVersion, JSON_MEMORY_BYTES_MAX, Protocol, Request};
+use wire::coding::Undecoded;
+use wire::hpack::FieldList;
+use wire::http1;
+
+use super::ScenarioRuntime;
+use super::calls::CallState;
+use super::captured_response::{KeptBody, SHARE_MAX, SHOWN_BODY_BYTES_MAX};
+use super::exchanges::{Attempt, Exchange};
+use super::redirect_state::RedirectState;
+use super::states::secrets::hide;
+use super::step::{PreparedCall, PreparedChecks, PreparedStep, http2_fields};
+use super::transcript::lines_of;
+use crate::slab::Key;
+
+/// The most of a head that is kept: what the machine of HTTP/1 takes.
+const HEAD_BYTES_MAX: usize = 64 * 1024;
+/// The most that is kept of the answers on one connection at a time, beyond what each of them has in any case.
+const KEPT_ON_CONNECTION_MAX: usize = 24 * 1024 * 1024;
+/// What the answers on one connection have together in any case, each its share of it.
+const KEPT_IN_ANY_CASE: usize = 8 * 1024 * 1024;
+/// Such a share lies between this and [`SHARE_MAX`].
+const SHARE_MIN: usize = 4 * 1024;
+impl Attempt {
+    /// The head is complete: each field is in one line from here on.
+    #[cold]
+    pub(super) fn unfold_head(&mut self) {
+        if let Some(kept) = &mut self.kept {
+            http1::unfold(&mut kept.head);
+        }
+    }
+
+    /// Keeps what the checks need of a body, on a connection that has so much room for it.
+    pub(super) fn keep_within(&mut self, body: &[u8], room: Option<usize>) {
+        self.body_bytes = self.body_bytes.saturating_add(body.len() as u32);
+        let most = self.needs.body as usize;
+        if most > 0 {
+            self.kept.get_or_insert_default().keep_within(body, most, room);
+        }
+    }
+
+    /// More of a head.
+    #[cold]
+    pub(super) fn keep_head(&mut self, bytes: &[u8]) {
+        let kept = self.kept.get_or_insert_default();
+        let room = HEAD_BYTES_MAX - kept.head.len().min(HEAD_BYTES_MAX);
+        kept.head.extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+
+    /// An interim answer is none.
+    pub(super) fn forget_head(&mut self) {
+        if let Some(kept) = &mut self.kept {
+            kept.head.clear();
+        }
+    }
+
+    /// A head of HTTP/2, in the form of HTTP/1.
+    #[cold]
+    pub(super) fn keep_fields(&mut self, status: u16, fields: &FieldList) {
+        let start = format!("HTTP/2 {status}\r\n").into_bytes();
+        self.forget_head();
+        self.keep_head(&[start, lines_of(fields), b"\r\n".to_vec()].concat());
+    }
+}
+
+impl Attempt {
+    /// The fields behind a body: looked for with those of the head.
+    #[cold]
+    pub(super) fn keep_trailers(&mut self, fields: &FieldList) {
+        if let Some(kept) = &mut self.kept {
+            kept.head_bytes = kept.head.len();
+        }
+        for (name, value) in fields.iter() {
+            self.keep_head(&[name, b": ", value, b"\r\n"].concat());
+        }
+    }
+}
+
+impl PreparedChecks {
+    /// What is thought of an answer whose status is a success.
+    #[cold]
+    pub(super) fn of_response(&self, kept: Option<&mut KeptBody>) -> Outcome {
+        self.of_kept(kept, None)
+    }
+
+    /// The same of a call.
+    #[cold]
+    pub(super) fn of_call(&self, kept: Option<&mut KeptBody>, call: &PreparedCall) -> Outcome {
+        self.of_kept(kept, Some(call))
+    }
+
+    fn of_kept(&self, kept: Option<&mut KeptBody>, call: Option<&PreparedCall>) -> Outcome {
+        let mut nothing = KeptBody::default();
+        let kept = kept.unwrap_or(&mut nothing);
+        match look(&self.checks, kept, call) {
+            Ok(()) => Outcome::Succeeded,
+            Err((failure, reason)) => {
+                kept.reason = reason;
+                Outcome::Failed(failure)
+            }
+        }
+    }
+}
+
+fn look(checks: &Checks, kept: &KeptBody, call: Option<&PreparedCall>) -> Result<(), (Failure, String)> {
+    if kept.is_crowded {
+        let most = KEPT_ON_CONNECTION_MAX;
+        return Err((Failure::BodyLimit, format!("more than {most} bytes of answers on one connection at a time")));
+    }
+    checks.look_at_head(http1::fields(&kept.head)).map_err(|reason| (Failure::Check, reason))?;
+    if !checks.want_body() {
+        return Ok(());
+    }
+    if kept.is_too_large {
+        return Err((Failure::BodyLimit, format!("more than {CHECKED_BODY_BYTES_MAX} bytes")));
+    }
+    let coding = || kept.codings().reported();
+    let body = kept.decoded(CHECKED_BODY_BYTES_MAX).map_err(|undecoded| match undecoded {
+        Undecoded::TooLarge => (Failure::BodyLimit, format!("more than {CHECKED_BODY_BYTES_MAX} bytes")),
+        Undecoded::Unknown => (Failure::Check, format!("{} is not known", coding())),
+        Undecoded::Broken => (Failure::Check, format!("the body is not as {} says", coding())),
+    })?;
+    if let Some(call) = call {
+        checks.look_at_text(&body).map_err(|reason| (Failure::Check, reason))?;
+        return look_at_messages(checks, kept, call);
+    }
+    if checks.json_is_too_large(&body) {
+        return Err(json_limit());
+    }
+    checks.look_at_response(kept.field(b"content-type"), &body).map_err(|reason| (Failure::Check, reason))
+}
+
+/// What a call was answered is Protobuf: for checks on JSON it is what its messages are as JSON, of a stream of answers a list.
+fn look_at_messages(checks: &Checks, kept: &KeptBody, call: &PreparedCall) -> Result<(), (Failure, String)> {
+    let Some(check) = checks.json.first() else { return Ok(()) };
+    let messages = call.types.as_ref().and_then(|types| kept.messages(types, call.responses_stream));
+    let other = || (Failure::Check, format!("--expect-json {check}: a message is not what the method gives"));
+    let json = messages.ok_or_else(other)?;
+    if checks.json_is_too_large(&json) {
+        return Err(json_limit());
+    }
+    checks.look_at_json(&json).map_err(|reason| (Failure::Check, reason))
+}
+
+fn json_limit() -> (Failure, String) {
+    (Failure::BodyLimit, format!("JSON of more than {JSON_MEMORY_BYTES_MAX} bytes in memory"))
+}
+
+impl ScenarioRuntime {
+    /// How much of its body an attempt may keep on a connection that it shares, when so much more comes. `None`: as much as it needs.
+    #[inline]
+    pub(super) fn kept_room(&mut self, key: Key, more: usize) -> Option<usize> {
+        let attempt = self.ledger.attempts.find(key).filter(|attempt| attempt.needs.body > 0)?;
+        let held = attempt.kept.as_ref().map_or(0, |kept| kept.held());
+        let share = (KEPT_IN_ANY_CASE / self.work.streams.max(1) as usize).clamp(SHARE_MIN, SHARE_MAX);
+        if held + more.min(attempt.needs.body as usize) <= share {
+            return None;
+        }
+        let socket = attempt.socket;
+        Some(self.crowded_room(key, socket, share))
+    }
+
+    /// The head of an answer on a stream can be kept, if that is needed.
+    #[inline]
+    pub(super) fn has_room_for_head(&mut self, key: Key, fields: &FieldList) -> bool {
+        let Some(attempt) = self.ledger.attempts.find(key).filter(|attempt| attempt.needs.head) else { return true };
+        let more = fields.bytes();
+        if more <= SHARE_MIN {
+            return true;
+        }
+        let socket = attempt.socket;
+        self.crowded_room(key, socket, SHARE_MIN) >= more
+    }
+
+    #[cold]
+    fn crowded_room(&mut self, key: Key, socket: Socket, share: usize) -> usize {
+        let of_connection = self.ledger.attempts.values().filter(|attempt| attempt.socket == socket);
+        let all: usize = of_connection.filter_map(|attempt| Some(attempt.kept.as_ref()?.held())).sum();
+        let own = self.ledger.attempts.find(key).and_then(|attempt| Some(attempt.kept.as_ref()?.held())).unwrap_or(0);
+        share.max(KEPT_ON_CONNECTION_MAX.saturating_sub(all - own))
+    }
+
+    /// Keeps an exchange that failed, as long as few were kept, and every exchange of a step that is shown.
+    #[inline]
+    pub(super) fn keep_sample(
+        &mut self,
+        exchange: &Exchange,
+        attempt: Option<&Attempt>,
+        outcome: Outcome,
+        done: Nanos,
+    ) {
+        if self.ledger.records {
+            self.make_sample(exchange, attempt, outcome, done);
+        }
+    }
+
+    /// Keeps what the reports of other tools show.
+    #[cold]
+    pub(super) fn keep_more(&mut self, exchange: &Exchange, attempt: Option<&Attempt>, outcome: Outcome, done: Nanos) {
+        let is_answered = outcome == Outcome::Succeeded || matches!(Class::of(outcome), Class::FailedAnswered);
+        let attempt = attempt.filter(|attempt| attempt.was_sent());
+        let (sent, length) = attempt.map_or((done, 0), |attempt| (attempt.sent, u64::from(attempt.body_bytes)));
+        let first_byte = attempt.map_or(done, |attempt| attempt.first_byte.min(done));
+        if self.work.keeps.bodies && is_answered {
+            self.seen.particulars.reading.record(done.since(first_byte).0);
+            self.seen.particulars.before.record(sent.since(exchange.intended).0);
+            let first = *self.ledger.first_length.get_or_insert(length);
+            self.seen.particulars.first_length = self.seen.particulars.first_length.max(first);
+            self.seen.particulars.lengths_differ += u64::from(length != first);
+        }
+        if self.work.keeps.rows {
+            let row = Row {
+                start_ns: exchange.intended.since(self.instants.started).0,
+                wait_ns: sent.since(exchange.taken_up).0,
+                first_byte_ns: first_byte.since(sent).0,
+                service_ns: done.since(sent).0,
+                response_ns: done.since(exchange.intended).0,
+                bytes: length,
+                status: attempt.and_then(|one| one.head.map(|head| head.status).or(one.status)).unwrap_or(0),
+                is_answered,
+            };
+            self.seen.particulars.keep_row(row);
+        }
+    }
+
+    #[cold]
+    fn make_sample(&mut self, exchange: &Exchange, attempt: Option<&Attempt>, outcome: Outcome, done: Nanos) {
+        let step = &self.ledger.steps[exchange.step as usize];
+        let is_wanted = step.is_shown
+            || (matches!(outcome, Outcome::Failed(_)) && self.work.keeps.failures && self.seen.wants_samples());
+        if !is_wanted {
+            return;
+        }
+        let mut secrets = self.secrets_of(exchange.user);
+        let step = &self.ledger.steps[exchange.step as usize];
+        let nothing = KeptBody::default();
+        let kept = attempt.and_then(|attempt| attempt.kept.as_deref()).unwrap_or(&nothing);
+        let sent = attempt.map(|attempt| attempt.sent).filter(|sent| *sent != Nanos::NEVER);
+        let first = attempt.map(|attempt| attempt.first_byte).filter(|first| *first != Nanos::NEVER);
+        // What was never sent is not shown as if it had been.
+        let is_unsent =
+            attempt.is_none() && matches!(outcome, Outcome::Failed(Failure::NotFilled | Failure::LoopLimit));
+        let (parts, left_out) = if is_unsent { (Vec::new(), 0) } else { self.parts_of(step, attempt, kept) };
+        secrets.extend_from_slice(&kept.record.secrets);
+        let mut sample = Sample {
+            at_ns: done.since(self.instants.started).0,
+            step: step.series.place(),
+            outcome,
+            status: attempt.and_then(|attempt| attempt.head.map(|head| head.status).or(attempt.status)).unwrap_or(0),
+            reason: match outcome {
+                Outcome::Failed(Failure::NotFilled) => self.ledger.why.clone(),
+                _ => kept.reason.clone(),
+            },
+            place: step.place.to_string(),
+            way: step.trail.as_deref().map(RedirectState::reported).unwrap_or_default(),
+            parts,
+            left_out,
+            wait_ns: sent.map(|sent| sent.since(exchange.intended).0),
+            first_byte_ns: sent.zip(first).map(|(sent, first)| first.since(sent).0),
+            service_ns: sent.map(|sent| done.since(sent).0),
+            is_shown: step.is_shown,
+        };
+        hide(&secrets, &mut sample);
+        self.seen.keep_sample(sample);
+    }
+
+    /// What went over the wire, and how many bytes more.
+    fn parts_of(&self, step: &PreparedStep, attempt: Option<&Attempt>, kept: &KeptBody) -> (Vec<Part>, u64) {
+        let most = if step.is_shown { SHOWN_BODY_BYTES_MAX } else { SAMPLE_BODY_BYTES_MAX };
+        let mut left_out = 0;
+        let mut part = |is_ours, kind, bytes: &[u8]| {
+            left_out += bytes.len().saturating_sub(most) as u64;
+            (!bytes.is_empty()).then(|| Part { is_ours, kind, bytes: bytes[..bytes.len().min(most)].to_vec() })
+        };
+        let origin = &self.pool.origins[usize::from(step.origin)];
+        let mut parts = Vec::new();
+        if let Some(request) = step.shown.as_deref().filter(|_| step.talk.is_none()) {
+            let is_http2 = attempt.is_some_and(|attempt| attempt.stream != 0) || origin.protocol() == Protocol::Http2;
+            let head = if is_http2 { head_over_http2(request, origin.tls.is_some()) } else { head_of(request) };
+            parts.push(Part { is_ours: true, kind: PartKind::Head, bytes: head });
+            parts.extend(part(true, PartKind::Body, &request.body));
+        }
+        let (before, after, more) = kept.record.split();
+        parts.extend_from_slice(before);
+        if !kept.head.is_empty() {
+            let end = if kept.head_bytes > 0 { kept.head_bytes } else { kept.head.len() };
+            parts.push(Part { is_ours: false, kind: PartKind::Head, bytes: kept.head[..end].to_vec() });
+        }
+        let is_call = attempt.and_then(|attempt| attempt.call.as_ref()).is_some_and(CallState::is_grpc);
+        let last = match (is_call, origin.protocol()) {
+            (true, _) => part(false, PartKind::Raw, kept.begun_message()),
+            (false, Protocol::Tcp) => part(false, PartKind::Message, &kept.bytes),
+            (false, Protocol::WebSocket) => None,
+            (false, _) => {
+                parts.extend(part(false, PartKind::Body, &kept.shown()));
+                None
+            }
+        };
+        parts.extend_from_slice(after);
+        parts.extend(last);
+        parts.extend_from_slice(&kept.record.taken);
+        let unkept = attempt.map_or(0, |attempt| u64::from(attempt.body_bytes)).saturating_sub(kept.bytes.len() as u64);
+        (parts, left_out + more + if kept.is_too_large { unkept } else { 0 })
+    }
+}
+
+/// The head of a request of HTTP/1.
+fn head_of(request: &Request) -> Vec<u8> {
+    let version = match request.version {
+        HttpVersion::Http10 => "HTTP/1.0",
+        HttpVersion::Http11 => "HTTP/1.1",
+    };
+    let mut head = format!("{} {} {version}\r\n", request.method, request.path).into_bytes();
+    for (name, value) in &request.headers {
+        head.extend_from_slice(&[name.as_bytes(), b": ", value, b"\r\n"].concat());
+    }
+    head.extend_from_slice(b"\r\n");
+    head
+}
+
+/// The same of HTTP/2: what names the request in one line, and all other fields.
+fn head_over_http2(request: &Request, is_tls: bool) -> Vec<u8> {
+    let mut head = format!("{} {} HTTP/2\r\n", request.method, request.path).into_bytes();
+    for (name, value) in http2_fields(&request.method, &request.path, &request.headers, is_tls) {
+        if name != b":method" && name != b":path" {
+            head.extend_from_slice(&[&name, &b": "[..], &value, b"\r\n"].concat());
+        }
+    }
+    head.extend_from_slice(b"\r\n");
+    head
+}

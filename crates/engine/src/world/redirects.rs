@@ -1,0 +1,274 @@
+//! Redirects: a response that redirects starts another exchange, whose intended instant is the end of the one before.
+//!
+//! Its request is written from the step's `plan::Form`, which knows which fields belong to which host. It is known
+//! only when the response has arrived, so its step is made then, and lives as long as its exchange. The parts of a
+//! response that a check, a redirect or `--debug` needs are kept with the attempt (`failure_samples.rs`, `transcribing.rs`), and
+//! released with it.
+
+use std::ops::Index;
+use std::sync::Arc;
+
+use driver::Sockets;
+use metrics::{Class, Counter, Failure, Outcome};
+use pacing::Nanos;
+use plan::{DynamicParts, Request, Target};
+use wire::http1;
+
+use super::ScenarioRuntime;
+use super::exchanges::{Attempt, Exchange};
+use super::redirect_state::{RedirectState, WAY_LINE_CHARS_MAX, WAY_MAX};
+use super::step::PreparedStep;
+
+/// So many steps that were made are kept of each step of the plan, to be made anew.
+const BLANKS_MAX: usize = 256;
+/// And only where their requests are no larger than this.
+const BLANK_BYTES_MAX: usize = 16 * 1024;
+
+/// Statuses that send on (RFC 9110, 15.4).
+fn sends_on(status: u16) -> bool {
+    // As curl: whatever names a place.
+    (300..400).contains(&status)
+}
+
+/// The steps of the plan, and those of hops.
+pub(crate) struct Steps {
+    pub(super) fixed: Arc<[PreparedStep]>,
+    hops: Vec<Option<Box<PreparedStep>>>,
+    free: Vec<u32>,
+    /// Steps that were made for exchanges which are over, by the steps of the plan that they are made of.
+    #[expect(clippy::vec_box, reason = "they lie in boxes wherever they are")]
+    blanks: Vec<Vec<Box<PreparedStep>>>,
+    /// Hops that were made.
+    made: u32,
+}
+
+impl Steps {
+    pub(super) fn new(fixed: Arc<[PreparedStep]>) -> Self {
+        Self { fixed, hops: Vec::new(), free: Vec::new(), blanks: Vec::new(), made: 0 }
+    }
+
+    /// There is one step, and nothing follows its answers.
+    pub(super) fn is_simple(&self) -> bool {
+        let [only] = &*self.fixed else { return false };
+        only.trail.is_none() && !only.is_shown && only.making.is_none() && !only.checks.has_bounds
+    }
+
+    /// It lives as long as its exchange.
+    #[inline]
+    pub(super) fn is_of_exchange(&self, step: u32) -> bool {
+        step as usize >= self.fixed.len()
+    }
+
+    /// It is of a hop.
+    pub(super) fn is_hop(&self, step: u32) -> bool {
+        let trail = || self[step as usize].trail.as_deref();
+        self.is_of_exchange(step) && trail().is_some_and(|trail| trail.hops > 0)
+    }
+
+    /// What the next of them is called among all.
+    pub(super) fn next_number(&mut self) -> u32 {
+        let number = (self.fixed.len() as u32).wrapping_add(self.made) | 1 << 31;
+        self.made = self.made.wrapping_add(1);
+        number
+    }
+
+    /// One that can be made anew.
+    pub(super) fn take_blank(&mut self, step: u32) -> Option<Box<PreparedStep>> {
+        self.blanks.get_mut(step as usize)?.pop()
+    }
+
+    fn keep_blank(&mut self, of: u32, step: Box<PreparedStep>) {
+        if self.blanks.is_empty() {
+            self.blanks.resize_with(self.fixed.len(), Vec::new);
+        }
+        let blanks = &mut self.blanks[of as usize];
+        if blanks.len() < BLANKS_MAX && step.request.len() <= BLANK_BYTES_MAX {
+            blanks.push(step);
+        }
+    }
+
+    pub(super) fn add(&mut self, step: Box<PreparedStep>) -> u32 {
+        let index = self.free.pop().unwrap_or_else(|| {
+            self.hops.push(None);
+            (self.hops.len() - 1) as u32
+        });
+        self.hops[index as usize] = Some(step);
+        self.fixed.len() as u32 + index
+    }
+
+    pub(super) fn remove(&mut self, step: u32) {
+        let index = step - self.fixed.len() as u32;
+        let Some(step) = self.hops[index as usize].take() else { return };
+        self.free.push(index);
+        if let Some(of) = step.blank_of {
+            self.keep_blank(of, step);
+        }
+    }
+
+    /// The step goes to this origin.
+    pub(super) fn lead(&mut self, step: u32, origin: u16) {
+        let index = step as usize - self.fixed.len();
+        if let Some(step) = &mut self.hops[index] {
+            step.origin = origin;
+        }
+    }
+
+    /// Steps of hops that live.
+    #[cfg(test)]
+    pub(super) fn hops(&self) -> usize {
+        self.hops.len() - self.free.len()
+    }
+}
+
+impl Index<usize> for Steps {
+    type Output = PreparedStep;
+
+    #[inline]
+    fn index(&self, index: usize) -> &PreparedStep {
+        match self.fixed.get(index) {
+            Some(step) => step,
+            None => self.hop(index),
+        }
+    }
+}
+
+impl Steps {
+    #[cold]
+    fn hop(&self, index: usize) -> &PreparedStep {
+        self.hops[index - self.fixed.len()].as_deref().expect("a step lives as long as its exchange")
+    }
+}
+
+/// What follows an answer.
+pub(super) enum Next {
+    /// Nothing: it is the last.
+    Nothing,
+    /// This step, perhaps at a target that is not known yet.
+    Hop { step: u32, elsewhere: Option<Box<Target>> },
+    /// It should be followed and cannot be.
+    Stuck,
+}
+
+/// What was made for the first request is in those that follow, where they have it.
+fn carry_on(request: &mut Request, making: &DynamicParts, base: &Request, made: &Request) {
+    for (place, _) in &making.headers {
+        let Some((name, _)) = base.headers.get(*place) else { continue };
+        let value = made.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        let said = request.headers.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        if let (Some((_, said)), Some((_, value))) = (said, value) {
+            said.clone_from(value);
+        }
+    }
+    // All of them are of one trace, wherever they go.
+    let trace = making.trace.and_then(|place| base.headers.get(place));
+    let trace = trace.and_then(|(name, _)| made.headers.iter().find(|(known, _)| known == name));
+    request.headers.extend(trace.cloned());
+    if making.body.is_some() && !request.body.is_empty() {
+        request.body.clone_from(&made.body);
+        let length = request.headers.iter_mut().find(|(name, _)| name.eq_ignore_ascii_case("content-length"));
+        if let Some((_, value)) = length {
+            *value = request.body.len().to_string().into_bytes();
+        }
+    }
+}
+
+impl ScenarioRuntime {
+    /// What follows the answer of an exchange.
+    #[inline]
+    pub(super) fn next_hop(&mut self, exchange: &Exchange, attempt: Option<&Attempt>, done: Nanos) -> Next {
+        if self.ledger.is_simple || self.ledger.steps[exchange.step as usize].trail.is_none() {
+            return Next::Nothing;
+        }
+        self.make_hop(exchange, attempt, done)
+    }
+
+    #[cold]
+    fn make_hop(&mut self, exchange: &Exchange, attempt: Option<&Attempt>, done: Nanos) -> Next {
+        let Some(kept) = attempt.and_then(|attempt| attempt.kept.as_deref()) else { return Next::Nothing };
+        let status = kept.status;
+        let location = http1::fields(&kept.head).find(|(name, _)| name.eq_ignore_ascii_case(b"location"));
+        // One that is empty leads nowhere: then this answer is the last.
+        let location = location.filter(|(_, location)| !location.trim_ascii().is_empty());
+        // What has begun goes on to its end, also when nothing new is started any more: the grace bounds it.
+        let (Some((_, location)), true) = (location, sends_on(status)) else { return Next::Nothing };
+        let step = &self.ledger.steps[exchange.step as usize];
+        let Some(trail) = &step.trail else { return Next::Nothing };
+        let target = self.pool.origins[usize::from(step.origin)].target.clone();
+        if trail.hops >= trail.follow.most {
+            return Next::Stuck;
+        }
+        let Some(hop) = trail.follow.hop(status, location, &trail.at, &target) else { return Next::Stuck };
+        let elsewhere = hop.elsewhere;
+        let elsewhere =
+            elsewhere.map(|(is_tls, host, port)| Box::new(trail.follow.target(&target, is_tls, host, port)));
+        let mut way = trail.way.clone();
+        if attempt.is_some_and(Attempt::is_recorded) {
+            let line = format!("{} {status} -> {}", trail.at.reported(), String::from_utf8_lossy(location));
+            way.drain(..(way.len() + 1).saturating_sub(WAY_MAX));
+            way.push(line.chars().take(WAY_LINE_CHARS_MAX).collect());
+        }
+        let next = RedirectState {
+            way,
+            follow: trail.follow.clone(),
+            at: hop.at,
+            hops: trail.hops + 1,
+            began: trail.began.min(exchange.intended),
+        };
+        let mut request = hop.request;
+        if let (Some((making, base)), Some(made)) = (&step.making, &step.made) {
+            carry_on(&mut request, making, base, made);
+        }
+        let to = elsewhere.as_deref().unwrap_or(&target);
+        self.add_cookies_of(exchange.user, &mut request, to, done);
+        let number = self.ledger.steps.next_number();
+        let prepared = self.ledger.steps[exchange.step as usize].for_hop(number, &request, Some(next), to);
+        Next::Hop { step: self.ledger.steps.add(Box::new(prepared)), elsewhere }
+    }
+
+    /// The exchange of a step is over: one that was there for it alone is gone.
+    #[inline]
+    pub(super) fn forget_step(&mut self, step: u32) {
+        if self.ledger.steps.is_of_exchange(step) {
+            self.ledger.steps.remove(step);
+        }
+    }
+
+    /// An answer is the last of its way: how long the whole took.
+    #[cold]
+    pub(super) fn end_chain(&mut self, exchange: &Exchange, outcome: Outcome, done: Nanos) {
+        let Some(trail) = &self.ledger.steps[exchange.step as usize].trail else { return };
+        let is_answered = matches!(Class::of(outcome), Class::Succeeded | Class::FailedAnswered);
+        if is_answered && exchange.is_measured {
+            self.seen.chains.record(done.since(trail.began.min(exchange.intended)).0);
+        }
+    }
+
+    /// Where a load goes to several places, a failure is told with its place.
+    #[cold]
+    pub(super) fn blame(&mut self, step: u32, failure: Failure) {
+        let step = &self.ledger.steps[step as usize];
+        if self.pool.origins.len() > 1 || step.trail.is_some() || self.work.names_places {
+            self.seen.blamed.add(failure, &step.place, 1);
+        }
+    }
+
+    /// A hop whose host is unknown ends before it began.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn fail_hop<S: Sockets>(
+        &mut self,
+        user: u32,
+        step: u32,
+        intended: Nanos,
+        failure: Failure,
+        sockets: &mut S,
+    ) {
+        let exchange = Exchange::new(user, step, intended, intended, self.instants.counts_from);
+        let counter = self.counter_of(step, intended);
+        self.seen.counts[counter] += u64::from(exchange.is_measured);
+        self.seen.counts[Counter::Attempts] += u64::from(exchange.is_measured);
+        let key = self.ledger.exchanges.insert(exchange);
+        let now = sockets.now();
+        self.end_exchange(key, None, Outcome::Failed(failure), now, sockets);
+    }
+}

@@ -1,0 +1,25 @@
+//! Evaluates the expressions of a scenario on a shard. The engine knows only the trait `plan::Interpreters`. A world
+//! creates an interpreter on the thread of its shard; one without expressions creates none.
+
+use plan::{Evaluate, Value};
+
+/// Evaluates the expressions of a scenario on this shard.
+pub(super) struct ScriptEvaluator {
+    pub(super) interpreter: Option<Result<Box<dyn Evaluate>, String>>,
+    /// Values on their way to it.
+    pub(super) given: Vec<Value>,
+}
+
+impl ScriptEvaluator {
+    pub(super) fn new(interpreter: Option<Result<Box<dyn Evaluate>, String>>) -> Self {
+        Self { interpreter, given: Vec::new() }
+    }
+
+    /// What an expression uses, by places among its names.
+    pub(super) fn uses(&self, expression: u32) -> &[u32] {
+        match &self.interpreter {
+            Some(Ok(interpreter)) => interpreter.uses(expression),
+            _ => &[],
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! The parts of an exchange that is kept as it went.
+
+use metrics::{Part, PartKind};
+use wire::connection::ConnectionEvent;
+use wire::grpc::{self, Messages, Piece, Unzipped};
+use wire::hpack::FieldList;
+
+/// Of an exchange that is shown whatever it says: its parts, and the bytes of all of them but the body.
+pub(super) const SHOWN_PARTS_MAX: usize = 1_000;
+pub(super) const SHOWN_BYTES_MAX: usize = 256 * 1024;
+
+/// Which exchanges are kept as they went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Records {
+    #[default]
+    Nothing,
+    /// Those that fail.
+    Failures,
+    All,
+}
+
+/// The parts of an exchange, in their order, but for head and body of the answer.
+#[derive(Default)]
+pub(crate) struct Record {
+    /// What came and went before the head of the answer.
+    pub(super) before: Vec<Part>,
+    /// And behind it, but for the body.
+    pub(super) after: Vec<Part>,
+    /// What framed the body since its last piece: of the last chunk, the trailers.
+    pub(super) framing: Vec<u8>,
+    pub(super) bytes: usize,
+    pub(super) left_out: u64,
+    /// What its user knew when its answer came and nobody may see.
+    pub(super) secrets: Vec<String>,
+    /// Values that were taken from the answer.
+    pub(super) taken: Vec<Part>,
+    /// Bytes of the body that are in messages already.
+    pub(super) reported: usize,
+}
+
+impl Record {
+    /// The parts around a head and a body, and what found no room.
+    pub(super) fn split(&self) -> (&[Part], &[Part], u64) {
+        (&self.before, &self.after, self.left_out)
+    }
+
+    pub(super) fn push(&mut self, is_behind: bool, part: Part, most: (usize, usize)) {
+        let (parts_max, bytes_max) = most;
+        let has_room = self.before.len() + self.after.len() < parts_max;
+        let room = if has_room { bytes_max - self.bytes.min(bytes_max) } else { 0 };
+        let taken = part.bytes.len().min(room);
+        self.left_out += (part.bytes.len() - taken) as u64;
+        if taken == 0 && !part.bytes.is_empty() {
+            return;
+        }
+        self.bytes += taken;
+        let list = if is_behind { &mut self.after } else { &mut self.before };
+        if let Some(last) = list.last_mut().filter(|last| part.kind == PartKind::Body && last.kind == part.kind) {
+            last.bytes.extend_from_slice(&part.bytes[..taken]);
+            return;
+        }
+        list.push(Part { bytes: part.bytes[..taken].to_vec(), ..part });
+    }
+}
+
+/// The trailers among what frames the end of a chunked body.
+pub(super) fn trailers_in(framing: &[u8]) -> Vec<u8> {
+    let lines = framing.split_inclusive(|byte| *byte == b'\n');
+    // The end of the last chunk's data, and the size of the one that is empty.
+    let trailers = lines.skip_while(|line| line.trim_ascii().is_empty()).skip(1);
+    trailers.take_while(|line| !line.trim_ascii().is_empty()).flatten().copied().collect()
+}
+
+/// Fields as lines, without those that are of HTTP/2 itself.
+pub(super) fn lines_of(fields: &FieldList) -> Vec<u8> {
+    let mut lines = Vec::new();
+    for (name, value) in fields.iter().filter(|(name, _)| name.first() != Some(&b':')) {
+        lines.extend_from_slice(&[name, b": ", value, b"\r\n"].concat());
+    }
+    lines
+}
+
+/// Messages without their frames; what is compressed comes out as it was before.
+pub(super) fn messages_in(framed: &[u8]) -> Vec<Vec<u8>> {
+    let (mut reader, mut rest) = (Messages::default(), framed);
+    let (mut messages, mut message, mut is_zipped) = (Vec::new(), Vec::new(), false);
+    while let Ok((taken, piece)) = reader.handle(rest) {
+        rest = &rest[taken..];
+        match piece {
+            Piece::NeedMore => break,
+            Piece::Begun { is_compressed, .. } => is_zipped = is_compressed,
+            Piece::Bytes(bytes) => message.extend_from_slice(bytes),
+            Piece::End => {
+                let whole = std::mem::take(&mut message);
+                messages.push(match grpc::gunzip(&whole, SHOWN_BYTES_MAX) {
+                    Unzipped::Whole(plain) if is_zipped => plain,
+                    _ => whole,
+                });
+            }
+        }
+    }
+    messages
+}
+
+/// What was heard, for a person.
+#[cold]
+pub(super) fn note_of(said: &ConnectionEvent<'_>) -> Option<(PartKind, Vec<u8>)> {
+    match said {
+        ConnectionEvent::Pong => Some((PartKind::Control, b"pong".to_vec())),
+        ConnectionEvent::Close { code: None, .. } => Some((PartKind::Control, b"close".to_vec())),
+        ConnectionEvent::Close { code: Some(code), reason } => {
+            Some((PartKind::Control, format!("close {code} {reason}").trim_end().as_bytes().to_vec()))
+        }
+        ConnectionEvent::Message { bytes, .. } => Some((PartKind::Message, bytes.to_vec())),
+        _ => None,
+    }
+}

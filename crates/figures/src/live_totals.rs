@@ -1,0 +1,36 @@
+//! Where a run stands while it goes on: what there was since its start, for whoever watches.
+
+use metrics::{Class, Distribution, Measure};
+use plan::Plan;
+
+use crate::Times;
+use crate::parts::{self, ScenarioPart};
+use crate::times::UnreliableMarks;
+
+/// Everything since the start.
+#[derive(Clone, Debug)]
+pub struct LiveTotals {
+    /// Response times of successful requests.
+    pub response: Times,
+    /// The same as a histogram, without those that were given up.
+    pub recorded: Distribution,
+    /// Service times of the same requests, likewise.
+    pub service: Distribution,
+    /// Each scenario and its steps.
+    pub scenarios: Vec<ScenarioPart>,
+}
+
+impl LiveTotals {
+    /// As it is at the end of an interval.
+    pub fn of(interval: &engine::Interval<'_>, plan: &Plan) -> Self {
+        let total = interval.total;
+        let recorded = parts::of_class(total, Class::Succeeded, Measure::Response);
+        let censored = metrics::Censored::of_times(&parts::incomplete(total), &recorded);
+        Self {
+            response: Times::of(&recorded, &censored, UnreliableMarks::default()),
+            service: parts::of_class(total, Class::Succeeded, Measure::Service),
+            scenarios: ScenarioPart::all(plan, interval.scenarios.iter().map(|part| part.total)),
+            recorded,
+        }
+    }
+}

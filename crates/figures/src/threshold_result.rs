@@ -1,0 +1,65 @@
+//! Thresholds beside what was seen of them.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use engine::RunResult;
+use metrics::{Judgement, Named, Snapshot, Threshold};
+use plan::Plan;
+
+use crate::each::rated_for_all;
+
+/// A threshold, and what was seen of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ThresholdResult {
+    /// As it was written.
+    pub threshold: String,
+    /// Whether it holds.
+    pub judgement: Judgement,
+}
+
+impl ThresholdResult {
+    /// By what was seen in a time.
+    pub fn of(threshold: &Threshold, seen: &Snapshot, span: Duration) -> Self {
+        Self { threshold: threshold.text.clone(), judgement: threshold.judge(seen, span) }
+    }
+
+    /// Each threshold at the end of a run.
+    pub(crate) fn of_run(thresholds: &[Threshold], plan: &Plan, result: &RunResult) -> Vec<Self> {
+        let span = rated_for_all(plan, result.started_for).as_duration();
+        all(thresholds, plan, (&result.total, span), |scenario| result.total_of(scenario))
+    }
+
+    /// Each threshold at the end of an interval: what is in flight is known of a run and of its scenarios, not of steps.
+    pub fn so_far(thresholds: &[Threshold], plan: &Plan, reported: &engine::Interval<'_>) -> Vec<Self> {
+        let nothing = Snapshot::default();
+        let of = |scenario: usize| reported.scenarios.get(scenario).map_or(&nothing, |part| part.total);
+        all(thresholds, plan, (reported.total, rated_for_all(plan, reported.to).as_duration()), of)
+    }
+}
+
+fn all<'a>(
+    thresholds: &[Threshold],
+    plan: &Plan,
+    (total, span): (&Snapshot, Duration),
+    seen: impl Fn(usize) -> &'a Snapshot,
+) -> Vec<ThresholdResult> {
+    let one = |threshold: &Threshold| match &threshold.of {
+        None => ThresholdResult::of(threshold, total, span),
+        Some(name) => ThresholdResult::of(threshold, &seen_of_part(plan, name, &seen), span),
+    };
+    thresholds.iter().map(one).collect()
+}
+
+/// What was seen of a scenario, or of all transactions or steps of a name; `seen`: of each scenario. Nothing of a name that nobody has.
+pub fn seen_of_part<'a>(plan: &Plan, name: &str, seen: impl Fn(usize) -> &'a Snapshot) -> Cow<'a, Snapshot> {
+    let mut sum = Snapshot::default();
+    match engine::catalog(plan).named(name) {
+        Some(Named::Scenario(scenario)) => return Cow::Borrowed(seen(scenario)),
+        Some(Named::Series { places, .. }) => {
+            places.into_iter().for_each(|(scenario, series)| sum.merge(&seen(scenario).only(series)));
+        }
+        None => {}
+    }
+    Cow::Owned(sum)
+}

@@ -1,0 +1,105 @@
+//! What is thought of answers, and where they lead.
+
+use std::sync::Arc;
+
+use super::Draft;
+use crate::{
+    Address, Checks, Follow, Form, HeaderCheck, JsonCheck, Need, PlanError, Protocol, StatusSet, TargetPolicy,
+    TextCheck, Tls, Version,
+};
+
+const REDIRECTS_DEFAULT: u32 = 50;
+
+/// What is expected of answers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ResponseChecks {
+    /// The statuses of a success: of HTTP, or of a call of gRPC.
+    pub status: Option<StatusSet>,
+    /// What stands in bodies, or messages.
+    pub bodies: Vec<TextCheck>,
+    /// What stands in heads.
+    pub headers: Vec<HeaderCheck>,
+    /// What stands in bodies of JSON.
+    pub json: Vec<JsonCheck>,
+    /// Redirects are followed.
+    pub location: bool,
+    /// So many of them, one after the other.
+    pub max_redirs: Option<u32>,
+}
+
+impl ResponseChecks {
+    /// What is expected of an answer of HTTP.
+    pub(super) fn checks(&self) -> Checks {
+        // Whoever takes any status expects none.
+        let is_requested = self.status.as_ref().is_some_and(|requested| !requested.is_all());
+        self.checks_with(self.status.clone().unwrap_or_default(), is_requested)
+    }
+
+    /// The same where statuses mean something else. `is_requested`: the user named them.
+    pub(super) fn checks_with(&self, status: StatusSet, is_requested: bool) -> Checks {
+        let checks = Checks {
+            time: Vec::new(),
+            size: Vec::new(),
+            status,
+            bodies: self.bodies.clone(),
+            headers: self.headers.clone(),
+            json: self.json.clone(),
+            is_expectation: false,
+        };
+        let is_expectation = is_requested || checks.want_body() || checks.want_head();
+        Checks { is_expectation, ..checks }
+    }
+
+    /// What is expected of the content of an answer.
+    pub(super) fn of_content(&self) -> Option<&'static str> {
+        let given = [("--expect-body", !self.bodies.is_empty()), ("--expect-json", !self.json.is_empty())];
+        given.into_iter().find(|(_, is_given)| *is_given).map(|(flag, _)| flag)
+    }
+
+    /// What messages without a head do not have is not given.
+    pub(super) fn refuse_http(&self) -> Result<(), PlanError> {
+        self.refuse_redirects()?;
+        match self.headers.is_empty() {
+            true => Ok(()),
+            false => Err(PlanError::Needs { flag: "--expect-header", needed: Need::Http }),
+        }
+    }
+
+    /// What only plain HTTP has is not given.
+    pub(super) fn refuse_redirects(&self) -> Result<(), PlanError> {
+        let given = [("--location", self.location), ("--max-redirs", self.max_redirs.is_some())];
+        let flag = given.iter().find(|(_, is_given)| *is_given);
+        flag.map_or(Ok(()), |(flag, _)| Err(PlanError::Needs { flag, needed: Need::Http }))
+    }
+}
+
+impl Draft {
+    pub(super) fn follow(&self, form: &Arc<Form>) -> Result<Option<Follow>, PlanError> {
+        let ResponseChecks { location, max_redirs, .. } = self.responses;
+        if max_redirs.is_some() && !location {
+            return Err(PlanError::Needs { flag: "--max-redirs", needed: Need::Location });
+        }
+        if !location {
+            return Ok(None);
+        }
+        Ok(Some(Follow {
+            form: form.clone(),
+            tls: Box::new(self.redirect_tls()?),
+            ways: Box::new(self.connection.ways.clone()),
+            reach: TargetPolicy::Anywhere,
+            most: max_redirs.unwrap_or(REDIRECTS_DEFAULT),
+            trusts_others: false,
+            keeps_method: self.request.method.is_some(),
+            keeps_post: 0,
+            tells_referer: false,
+        }))
+    }
+
+    /// How connections are secured to which a redirect leads.
+    pub(super) fn redirect_tls(&self) -> Result<Tls, PlanError> {
+        let is_http1 = matches!(self.connection.version, Some(Version::Http10 | Version::Http11));
+        let protocol = if is_http1 { Protocol::Http1 } else { Protocol::Negotiated };
+        let tls = self.tls(&Address::parse("https://localhost/")?, protocol)?;
+        tls.ok_or(PlanError::Needs { flag: "--location", needed: Need::Https })
+    }
+}

@@ -1,0 +1,146 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::{Flags, Ground, Names, Pattern, Value};
+
+struct Two([Value; 2]);
+
+impl Names for Two {
+    fn variable(&mut self, name: &str) -> Option<u32> {
+        ["one", "two"].iter().position(|known| *known == name).map(|place| place as u32)
+    }
+
+    fn column(&mut self, _: &str, _: &str) -> Option<u32> {
+        None
+    }
+
+    fn environment(&mut self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn counter(&mut self, _: &str) -> u32 {
+        0
+    }
+
+    fn expression(&mut self, _: &str) -> Option<u32> {
+        None
+    }
+}
+
+impl Scope for Two {
+    fn variable(&self, number: u32) -> &Value {
+        &self.0[number as usize]
+    }
+
+    fn column(&mut self, _: u32) -> Option<Value> {
+        None
+    }
+
+    fn draw(&mut self, _: u64) -> u64 {
+        0
+    }
+
+    fn now_ns(&self) -> u128 {
+        0
+    }
+
+    fn count(&mut self, _: u32) -> u64 {
+        0
+    }
+
+    fn evaluate(&mut self, _: u32) -> Result<Value, String> {
+        Err("nobody evaluates it".to_owned())
+    }
+}
+
+fn rendering(text: &str, ground: Ground) -> Rendering {
+    let names = &mut Two([Value::Null, Value::Null]);
+    Rendering::new(&Pattern::parse(text, ground).expect("a pattern"), names).expect("known names")
+}
+
+fn step() -> (Request, DynamicParts) {
+    let headers = ["X-One: a", "Cookie: own=1", "X-Two: b"].map(str::to_owned).into();
+    let url = Some("http://127.0.0.1/".to_owned());
+    let flags = Flags { url, headers, data: Some("body".to_owned()), ..Flags::default() };
+    let step = flags.plan().expect("a plan").scenarios.remove(0).steps.remove(0).request;
+    let place = |name: &str| step.headers.iter().position(|(known, _)| known == name).expect("it is there");
+    let making = DynamicParts {
+        path: Some(rendering("/a/${one}?b=${two}", Ground::Url)),
+        headers: vec![
+            (place("X-One"), rendering("${one}", Ground::Header)),
+            (place("X-Two"), rendering("<${two}>", Ground::Header)),
+        ],
+        body: Some(rendering("x=${two}&y=${one}", Ground::Form)),
+        ..DynamicParts::default()
+    };
+    (step, making)
+}
+
+proptest! {
+    /// Whatever was made in its place before, and whatever cookies went with that.
+    #[test]
+    fn a_request_is_the_same_in_the_place_of_any_other(
+        values in prop::collection::vec(("[ -~é]{0,40}", "[ -~]{0,40}", any::<bool>(), any::<bool>()), 1..6)
+    ) {
+        let (step, making) = step();
+        let mut kept = step.clone();
+        for (one, two, has_cookie, adds) in values {
+            let mut scope = Two([Value::text(&one), Value::text(&two)]);
+            let fresh = making.request(&step, &mut scope).expect("no line ends");
+            making.remake(&step, &mut kept, &mut scope).expect("no line ends");
+            prop_assert_eq!(&kept, &fresh);
+            let length = kept.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-length"));
+            prop_assert_eq!(length.map(|(_, value)| value.clone()), Some(kept.body.len().to_string().into_bytes()));
+            if has_cookie && let Some((_, value)) = kept.headers.iter_mut().find(|(name, _)| name == "Cookie") {
+                value.extend_from_slice(b"; sid=1");
+            }
+            if adds {
+                kept.headers.push(("Cookie".to_owned(), b"sid=2".to_vec()));
+            }
+        }
+    }
+}
+
+#[test]
+fn what_cannot_stand_there_is_reported_and_the_next_is_whole() {
+    let (step, making) = step();
+    let mut kept = step.clone();
+    let mut broken = Two([Value::text("a\r\nb"), Value::Null]);
+    assert_eq!(making.remake(&step, &mut kept, &mut broken), Err(NotFilled::LineEnd));
+    let mut whole = Two([Value::text("a"), Value::Int(7)]);
+    let mut kept = step.clone();
+    making.remake(&step, &mut kept, &mut whole).expect("it is whole");
+    assert_eq!((kept.path.as_str(), kept.body.as_slice()), ("/a/a?b=7", &b"x=7&y=a"[..]));
+}
+
+/// A link of a page leads to its own host, or nowhere.
+#[test]
+fn what_was_taken_leads_to_this_target_alone() {
+    let headers = [("Host".to_owned(), b"shop.test:81".to_vec())];
+    for (given, expect) in [
+        ("/a", Some("/a")),
+        ("/a//b?c", Some("/a//b?c")),
+        ("/a?b#c", Some("/a?b")),
+        ("/#a/b?c#d", Some("/")),
+        ("#a", None),
+        ("ws://shop.test:81/a#b", Some("/a")),
+        ("http://shop.test:81/a?b#c", Some("/a?b")),
+        ("HTTP://SHOP.test:81", Some("/")),
+        ("https://shop.test:81?x", Some("/?x")),
+        ("//shop.test:81/x", Some("/x")),
+        ("http://192.0.2.7:8000/", None),
+        ("//192.0.2.7/", None),
+        ("http://shop.test/", None),
+        ("http://shop.test:81.evil/", None),
+        ("http://shop.test:81@evil/", None),
+        ("javascript:void(0)", None),
+        ("items/5", None),
+        ("", None),
+    ] {
+        let seen = super::of_target(given.to_owned(), &headers).ok();
+        assert_eq!(seen.as_deref(), expect, "{given}");
+    }
+    for (text, expect) in [("/a/${one}", true), ("${one}", false), ("${one}/x", false)] {
+        assert_eq!(rendering(text, Ground::Url).begins_with_text(), expect, "{text}");
+    }
+}

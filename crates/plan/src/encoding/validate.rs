@@ -1,0 +1,151 @@
+//! Whether a plan is one that flags or a file could have made: every number in it means something.
+
+use std::time::Duration;
+
+use super::Carried;
+use crate::render::Known;
+use crate::{
+    HOLD_MAX, INTERVAL_MIN, Load, Meaning, Memory, Node, Plan, RATE_MAX, RATE_UNIT, ResponseEnd, STAGES_MAX,
+    STREAMS_MAX, Scenario, Step, Target, USERS_MAX, UserShape,
+};
+
+type Looked = Result<(), &'static str>;
+
+fn must(holds: bool, what: &'static str) -> Looked {
+    if holds { Ok(()) } else { Err(what) }
+}
+
+/// Looks at all of it.
+pub(super) fn look_at(carried: &Carried) -> Looked {
+    match carried {
+        Carried::Load(plan) => look_at_plan(plan),
+        Carried::Hold(hold) => {
+            must((1..=HOLD_MAX).contains(&hold.connections), "a number of connections that cannot be held")?;
+            must(hold.interval >= INTERVAL_MIN, "an interval that is too short")?;
+            look_at_target(&hold.target)?;
+            look_at_step(&hold.step, &Memory::default())
+        }
+    }
+}
+
+fn look_at_plan(plan: &Plan) -> Looked {
+    must(!plan.scenarios.is_empty() && plan.scenarios.len() <= SCENARIOS_MAX, "no scenario, or too many")?;
+    must(plan.interval >= PIECE_MIN, "an interval that is too short")?;
+    plan.scenarios.iter().try_for_each(|scenario| look_at_scenario(scenario, plan.barriers.len()))
+}
+
+/// The shortest interval that is told: whoever searches wants pieces that are shorter than those for people.
+const PIECE_MIN: Duration = Duration::from_millis(1);
+
+/// The most scenarios of a plan that others carry out.
+const SCENARIOS_MAX: usize = 10_000;
+
+fn look_at_scenario(scenario: &Scenario, barriers: usize) -> Looked {
+    must(!scenario.targets.is_empty(), "a scenario without a target")?;
+    scenario.targets.iter().try_for_each(look_at_target)?;
+    let is_there = |step: &Step| step.target < scenario.targets.len();
+    must(!scenario.steps.is_empty() && scenario.steps.iter().all(is_there), "no step, or one that goes nowhere")?;
+    must(scenario.shared_connections.is_none_or(|shared| shared > 0), "no connection for all")?;
+    let memory = &scenario.memory;
+    scenario.steps.iter().try_for_each(|step| look_at_step(step, memory))?;
+    for (variable, pattern) in &memory.of_user {
+        must((*variable as usize) < memory.variables.len(), "a variable of users that is not there")?;
+        pattern.rendering().map_or(Ok(()), |rendering| rendering.look_at(known(memory)))?;
+    }
+    must(scenario.program.check(scenario.steps.len()).is_ok(), "a program that cannot be carried out")?;
+    let places = Places { conditions: memory.expressions.len(), barriers, targets: scenario.targets.len() };
+    let program = &scenario.program;
+    [&program.start, &program.nodes, &program.stop].into_iter().try_for_each(|nodes| places.look_at(nodes))?;
+    let is_known = |meaning: &Meaning| match meaning {
+        Meaning::Variable(number) => (*number as usize) < memory.variables.len(),
+        Meaning::Column(number) => (*number as usize) < memory.columns.len(),
+    };
+    let names = memory.expressions.iter().flat_map(|expression| &expression.names);
+    must(names.map(|(_, meaning)| meaning).all(is_known), "an expression with a name that means nothing")?;
+    look_at_load(&scenario.load)
+}
+
+fn look_at_load(load: &Load) -> Looked {
+    match load {
+        Load::Closed { users, shape, .. } => {
+            must((1..=USERS_MAX).contains(users), "a number of users that cannot be")?;
+            match shape {
+                UserShape::Stages(stages) => {
+                    must(stages.len() <= STAGES_MAX, "too many stages")?;
+                    must(stages.iter().all(|stage| stage.from.max(stage.to) <= USERS_MAX), "too many users")
+                }
+                _ => Ok(()),
+            }
+        }
+        Load::Open { stages, connections, .. } => {
+            must((1..=USERS_MAX).contains(&connections.most()), "a number of connections that cannot be")?;
+            must(stages.len() <= STAGES_MAX, "too many stages")?;
+            let most = RATE_MAX.saturating_mul(RATE_UNIT);
+            must(stages.iter().all(|stage| stage.from.max(stage.to) <= most), "a rate that cannot be")
+        }
+    }
+}
+
+fn look_at_target(target: &Target) -> Looked {
+    must((1..=STREAMS_MAX).contains(&target.streams.into()), "a number of streams that cannot be")
+}
+
+fn look_at_step(step: &Step, memory: &Memory) -> Looked {
+    if let Some(talk) = &step.talk {
+        let width = if let ResponseEnd::LengthPrefix { width, .. } = talk.response { width } else { 1 };
+        must(matches!(width, 1 | 2 | 4 | 8), "a length of so many bytes")?;
+    }
+    let Some(making) = step.making.as_deref() else { return Ok(()) };
+    let fields = step.request.headers.len();
+    let of_headers = making.headers.iter().map(|(place, _)| place).chain(&making.trace);
+    must(of_headers.into_iter().all(|place| *place < fields), "a header that is not there")?;
+    let is_kept = |variable: u32| (variable as usize) < memory.variables.len();
+    must(making.takes.iter().all(|taking| is_kept(taking.variable)), "a variable that is not there")?;
+    making.renderings().try_for_each(|rendering| rendering.look_at(known(memory)))
+}
+
+fn known(memory: &Memory) -> Known {
+    Known {
+        variables: memory.variables.len(),
+        columns: memory.columns.len(),
+        counters: memory.counters as usize,
+        expressions: memory.expressions.len(),
+    }
+}
+
+/// How many there are of what nodes name by numbers.
+struct Places {
+    conditions: usize,
+    barriers: usize,
+    targets: usize,
+}
+
+impl Places {
+    fn look_at(&self, nodes: &[Node]) -> Looked {
+        for node in nodes {
+            match node {
+                Node::If { condition, then, otherwise } => {
+                    must((*condition as usize) < self.conditions, "a condition that is not there")?;
+                    self.look_at(then)?;
+                    self.look_at(otherwise)?;
+                }
+                Node::Loop { condition, nodes, .. } => {
+                    must((*condition as usize) < self.conditions, "a condition that is not there")?;
+                    self.look_at(nodes)?;
+                }
+                Node::Barrier(barrier) => must((*barrier as usize) < self.barriers, "a meeting that is not there")?,
+                Node::Talk { target, nodes } => {
+                    must(*target < self.targets, "a conversation with nobody")?;
+                    self.look_at(nodes)?;
+                }
+                Node::Transaction { nodes, .. }
+                | Node::Repeat { nodes, .. }
+                | Node::Shuffle(nodes)
+                | Node::InTurn(nodes) => self.look_at(nodes)?,
+                Node::Choose(choices) => choices.iter().try_for_each(|choice| self.look_at(&choice.nodes))?,
+                Node::Ask { .. } | Node::Think(_) | Node::Parallel { .. } => {}
+            }
+        }
+        Ok(())
+    }
+}

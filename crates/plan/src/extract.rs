@@ -1,0 +1,360 @@
+//! Values that are taken from answers, for what a user does next.
+
+#[cfg(feature = "css")]
+mod css;
+mod plain;
+#[cfg(test)]
+mod tests;
+
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::fmt;
+
+use regex::bytes::Regex;
+use serde_json_path::JsonPath;
+
+use crate::checks::{compiled, json_is_too_large};
+use crate::{Value, text_of};
+
+/// The most values that are taken at a time.
+pub const TAKEN_MAX: usize = 10_000;
+
+/// Where a value stands in an answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ExtractFrom {
+    /// A path into JSON (RFC 9535).
+    Json(String),
+    /// The first group of a pattern, or all that matches when it has none.
+    Regex(String),
+    /// A header.
+    Header(String),
+    /// A cookie that the answer sets.
+    Cookie(String),
+    /// The status.
+    Status,
+    /// An element of HTML, by a CSS selector: this attribute of it, or its text.
+    Css {
+        /// Selects elements.
+        selector: String,
+        /// Without `@`.
+        attribute: Option<String>,
+    },
+    /// The whole body, or the message.
+    Body,
+}
+
+impl fmt::Display for ExtractFrom {
+    /// As a scenario file has it.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Json(path) => write!(out, "json {path}"),
+            Self::Regex(pattern) => write!(out, "regex {pattern}"),
+            Self::Header(name) => write!(out, "header {name}"),
+            Self::Cookie(name) => write!(out, "cookie {name}"),
+            Self::Status => out.write_str("status"),
+            Self::Css { selector, attribute: Some(attribute) } => write!(out, "css {selector} @{attribute}"),
+            Self::Css { selector, attribute: None } => write!(out, "css {selector}"),
+            Self::Body => out.write_str("body"),
+        }
+    }
+}
+
+/// Which of several values is taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Which {
+    /// The first.
+    #[default]
+    First,
+    /// The last.
+    Last,
+    /// All, as a list.
+    All,
+    /// Any, each as likely.
+    Random,
+    /// This one; the first is 1.
+    Nth(u32),
+}
+
+/// Why something cannot be taken at all.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ExtractError {
+    /// No path into JSON.
+    #[error("'{path}' is not a JSON path: {reason}; write it like $.items[0].id (RFC 9535)")]
+    Path {
+        /// As given.
+        path: String,
+        /// What the library says.
+        reason: String,
+    },
+    /// No regular expression.
+    #[error("'{pattern}' is not a regular expression: {reason}; write it like id=([0-9]+)")]
+    Pattern {
+        /// As given.
+        pattern: String,
+        /// What the library says.
+        reason: String,
+    },
+    /// No CSS selector.
+    #[error("'{selector}' is not a CSS selector: {reason}; write it like input[name=csrf]")]
+    Selector {
+        /// As given.
+        selector: String,
+        /// What the library says.
+        reason: String,
+    },
+    /// This build reads no HTML.
+    #[error(
+        "this build has no CSS selectors; take it by a regex, use a package of onrush, or build it with --features css"
+    )]
+    NoSelectors,
+}
+
+/// Why nothing was taken.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotExtracted {
+    /// Nothing of the kind is there, or fewer than were asked for.
+    #[error("nothing is there")]
+    Nothing,
+    /// The body is no JSON.
+    #[error("the body is no JSON ({reason})")]
+    NoJson {
+        /// What the parser says.
+        reason: String,
+    },
+    /// There is more than is looked at.
+    #[error("the body takes too much memory as {form}")]
+    TooLarge {
+        /// What it is read as.
+        form: &'static str,
+    },
+}
+
+/// An answer, as far as values are taken from it. What is made of its body is made once.
+#[derive(Debug)]
+pub struct Answered<'a> {
+    status: u16,
+    fields: &'a [(&'a [u8], &'a [u8])],
+    body: &'a [u8],
+    text: OnceCell<Cow<'a, [u8]>>,
+    json: OnceCell<Result<serde_json::Value, NotExtracted>>,
+    #[cfg(feature = "css")]
+    page: OnceCell<css::Page>,
+}
+
+impl<'a> Answered<'a> {
+    /// `body`: without its codings.
+    pub fn new(status: u16, fields: &'a [(&'a [u8], &'a [u8])], body: &'a [u8]) -> Self {
+        Self {
+            status,
+            fields,
+            body,
+            text: OnceCell::new(),
+            json: OnceCell::new(),
+            #[cfg(feature = "css")]
+            page: OnceCell::new(),
+        }
+    }
+
+    fn values_of(&self, name: &[u8]) -> impl Iterator<Item = &'a [u8]> {
+        self.fields.iter().filter(move |(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| *value)
+    }
+
+    /// The body in UTF-8, whatever its charset.
+    fn text(&self) -> &[u8] {
+        self.text.get_or_init(|| text_of(self.values_of(b"content-type").next(), self.body))
+    }
+
+    /// What stands at one place of the JSON.
+    fn at(&self, segments: &[plain::Segment]) -> Result<Option<serde_json::Value>, NotExtracted> {
+        let text = self.text();
+        if json_is_too_large(text) {
+            return Err(NotExtracted::TooLarge { form: "JSON" });
+        }
+        plain::find(text, segments).map_err(|error| NotExtracted::NoJson { reason: error.to_string() })
+    }
+
+    fn json(&self) -> Result<&serde_json::Value, NotExtracted> {
+        let read = || {
+            let text = self.text();
+            if json_is_too_large(text) {
+                return Err(NotExtracted::TooLarge { form: "JSON" });
+            }
+            serde_json::from_slice(text).map_err(|error| NotExtracted::NoJson { reason: error.to_string() })
+        };
+        self.json.get_or_init(read).as_ref().map_err(Clone::clone)
+    }
+}
+
+/// What takes a value from an answer.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(try_from = "(ExtractFrom, Which)", into = "(ExtractFrom, Which)")]
+pub struct Extract {
+    from: ExtractFrom,
+    finder: Finder,
+    which: Which,
+}
+
+impl Extract {
+    /// Where it looks.
+    pub fn from(&self) -> &ExtractFrom {
+        &self.from
+    }
+}
+
+impl From<Extract> for (ExtractFrom, Which) {
+    fn from(take: Extract) -> Self {
+        (take.from, take.which)
+    }
+}
+
+impl TryFrom<(ExtractFrom, Which)> for Extract {
+    type Error = ExtractError;
+
+    fn try_from((from, which): (ExtractFrom, Which)) -> Result<Self, ExtractError> {
+        Self::new(&from, which)
+    }
+}
+
+impl PartialEq for Extract {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.from, self.which) == (&other.from, other.which)
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Finder {
+    Json(JsonPath),
+    /// To one place.
+    Plain(Vec<plain::Segment>),
+    Regex(Regex),
+    Header(Box<[u8]>),
+    Cookie(Box<[u8]>),
+    Status,
+    #[cfg(feature = "css")]
+    Css(css::Elements),
+    Body,
+}
+
+impl Extract {
+    /// Makes it ready.
+    ///
+    /// # Errors
+    /// The path, the pattern or the selector is none; or this build has no selectors.
+    pub fn new(from: &ExtractFrom, which: Which) -> Result<Self, ExtractError> {
+        let finder = match from {
+            ExtractFrom::Json(path) => {
+                let wrong = |reason: String| ExtractError::Path { path: path.clone(), reason };
+                let parsed = JsonPath::parse(path).map_err(|error| wrong(error.to_string()))?;
+                plain::segments(path).map_or(Finder::Json(parsed), Finder::Plain)
+            }
+            ExtractFrom::Regex(pattern) => {
+                let wrong = |reason| ExtractError::Pattern { pattern: pattern.clone(), reason };
+                Finder::Regex(compiled(pattern).map_err(wrong)?)
+            }
+            ExtractFrom::Header(name) => Finder::Header(name.as_bytes().into()),
+            ExtractFrom::Cookie(name) => Finder::Cookie(name.as_bytes().into()),
+            ExtractFrom::Status => Finder::Status,
+            ExtractFrom::Css { selector, attribute } => elements(selector, attribute.as_deref())?,
+            ExtractFrom::Body => Finder::Body,
+        };
+        Ok(Self { from: from.clone(), finder, which })
+    }
+
+    /// It looks at the body.
+    pub fn wants_body(&self) -> bool {
+        !self.wants_head() && !matches!(self.finder, Finder::Status)
+    }
+
+    /// It looks at the fields of the head.
+    pub fn wants_head(&self) -> bool {
+        matches!(self.finder, Finder::Header(_) | Finder::Cookie(_))
+    }
+
+    /// The value. `draw`: gives a number below the one that it gets, each as likely.
+    ///
+    /// # Errors
+    /// It is not there.
+    pub fn take(&self, response: &Answered<'_>, draw: impl FnOnce(u64) -> u64) -> Result<Value, NotExtracted> {
+        let found = self.find(response)?;
+        if found.is_empty() {
+            return Err(NotExtracted::Nothing);
+        }
+        let place = match self.which {
+            Which::First => 0,
+            Which::Last => found.len() - 1,
+            Which::Random => draw(found.len() as u64) as usize,
+            Which::Nth(number) => (number as usize).checked_sub(1).ok_or(NotExtracted::Nothing)?,
+            Which::All => return Ok(list_of(&found)),
+        };
+        found.into_iter().nth(place).ok_or(NotExtracted::Nothing)
+    }
+
+    /// All that there are, or as many as are needed.
+    fn find(&self, response: &Answered<'_>) -> Result<Vec<Value>, NotExtracted> {
+        let most = match self.which {
+            Which::First => 1,
+            Which::Nth(number) => (number as usize).min(TAKEN_MAX),
+            _ => TAKEN_MAX,
+        };
+        let of_bytes = |bytes: &[u8]| Value::text(&String::from_utf8_lossy(bytes));
+        Ok(match &self.finder {
+            Finder::Plain(segments) => response.at(segments)?.iter().map(Value::of_json).collect(),
+            Finder::Json(path) => {
+                path.query(response.json()?).iter().take(most).map(|one| Value::of_json(one)).collect()
+            }
+            Finder::Regex(pattern) => {
+                let matches = pattern.captures_iter(response.text()).take(most);
+                // A group that took no part in the match has nothing to say.
+                matches
+                    .filter_map(|one| one.get(usize::from(one.len() > 1)))
+                    .map(|one| of_bytes(one.as_bytes()))
+                    .collect()
+            }
+            Finder::Header(name) => response.values_of(name).take(most).map(of_bytes).collect(),
+            Finder::Cookie(name) => {
+                let set = response.values_of(b"set-cookie").filter_map(cookie);
+                set.filter(|(known, _)| **known == **name).take(most).map(|(_, value)| of_bytes(value)).collect()
+            }
+            Finder::Status => vec![Value::Int(response.status.into())],
+            #[cfg(feature = "css")]
+            Finder::Css(elements) => {
+                let page = || css::Page::of(&String::from_utf8_lossy(response.text()));
+                if response.page.get().is_none() && response.text().len() > css::PAGE_BYTES_MAX {
+                    return Err(NotExtracted::TooLarge { form: "HTML" });
+                }
+                elements.find(response.page.get_or_init(page), most)
+            }
+            Finder::Body => vec![of_bytes(response.text())],
+        })
+    }
+}
+
+#[cfg(feature = "css")]
+fn elements(selector: &str, attribute: Option<&str>) -> Result<Finder, ExtractError> {
+    css::Elements::new(selector, attribute).map(Finder::Css)
+}
+
+#[cfg(not(feature = "css"))]
+fn elements(_: &str, _: Option<&str>) -> Result<Finder, ExtractError> {
+    Err(ExtractError::NoSelectors)
+}
+
+/// Name and value of a `Set-Cookie`.
+fn cookie(field: &[u8]) -> Option<(&[u8], &[u8])> {
+    let pair = field.split(|byte| *byte == b';').next()?;
+    let equals = memchr::memchr(b'=', pair)?;
+    Some((pair[..equals].trim_ascii(), pair[equals + 1..].trim_ascii()))
+}
+
+fn list_of(found: &[Value]) -> Value {
+    let mut out = vec![b'['];
+    for (number, one) in found.iter().enumerate() {
+        if number > 0 {
+            out.push(b',');
+        }
+        one.write_json(&mut out);
+    }
+    out.push(b']');
+    Value::Json(String::from_utf8_lossy(&out).into())
+}

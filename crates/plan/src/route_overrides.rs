@@ -1,0 +1,125 @@
+//! Other ways to a host than the one its name says, as curl has them.
+
+use serde::{Deserialize, Serialize};
+use std::net::IpAddr;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::{Endpoint, PlanError, Remedy};
+
+/// Places, and the name and port to connect to.
+pub(crate) type RouteOverride = (Vec<Endpoint>, Option<(String, u16)>);
+
+/// What was said of where hosts are.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RouteOverrides {
+    /// Addresses of names.
+    pub resolve: Vec<Resolve>,
+    /// Other hosts to connect to.
+    pub connect_to: Vec<ConnectTo>,
+    /// The socket of this machine that is connected to instead.
+    pub unix: Option<Arc<Path>>,
+}
+
+/// The address of a name at a port.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resolve {
+    /// `*` for any.
+    pub host: String,
+    /// Of the URL.
+    pub port: u16,
+    /// Where it is.
+    pub address: IpAddr,
+}
+
+/// Another host and port to connect to. What is empty or `None` stays what it is, and fits anything.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConnectTo {
+    host: String,
+    port: Option<u16>,
+    to: String,
+    to_port: Option<u16>,
+}
+
+impl Resolve {
+    /// Reads `host:port:address`.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn parse(text: &str) -> Result<Self, PlanError> {
+        let read = || {
+            let [host, port, addresses] = *fields(text.trim_start_matches('+'), 3)? else { return None };
+            let first = addresses.split(',').next().unwrap_or_default();
+            // As curl writes it, a hyphen takes an address away again; here none is left over from before.
+            let address = without_brackets(first).parse().ok().filter(|_| !host.starts_with('-'))?;
+            Some(Self { host: host.to_owned(), port: port_of(port)?, address })
+        };
+        read().ok_or_else(|| PlanError::Resolve { value: text.to_owned() })
+    }
+}
+
+impl ConnectTo {
+    /// Reads `host:port:host:port`.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn parse(text: &str) -> Result<Self, PlanError> {
+        let port = |text: &str| if text.is_empty() { Some(None) } else { port_of(text).map(Some) };
+        let read = || {
+            let [host, from_port, to, to_port] = *fields(text, 4)? else { return None };
+            Some(Self { host: host.to_owned(), port: port(from_port)?, to: to.to_owned(), to_port: port(to_port)? })
+        };
+        read().ok_or_else(|| PlanError::ConnectTo { value: text.to_owned() })
+    }
+
+    fn fits(&self, host: &str, port: u16) -> bool {
+        (self.host.is_empty() || self.host.eq_ignore_ascii_case(host)) && self.port.is_none_or(|own| own == port)
+    }
+}
+
+impl RouteOverrides {
+    /// Where a host and port are. `places`: those that were named by themselves.
+    pub(crate) fn to(&self, host: &str, port: u16, places: Vec<Endpoint>) -> Result<RouteOverride, PlanError> {
+        // As curl: the first that fits.
+        let led = self.connect_to.iter().find(|way| way.fits(host, port));
+        let dial = led.map(|way| {
+            let to = if way.to.is_empty() { host } else { &way.to };
+            (to.to_owned(), way.to_port.unwrap_or(port))
+        });
+        let (looked_up, port) = dial.as_ref().map_or((host, port), |(host, port)| (host.as_str(), *port));
+        let fits = |way: &&Resolve| (way.host == "*" || way.host.eq_ignore_ascii_case(looked_up)) && way.port == port;
+        match self.resolve.iter().rfind(fits) {
+            Some(_) if !places.is_empty() => {
+                Err(PlanError::Conflict { one: "--connect-addresses", other: "--resolve", remedy: Remedy::OneWay })
+            }
+            Some(way) => Ok((vec![Endpoint { address: Some(way.address), port }], dial)),
+            None => Ok((places, dial)),
+        }
+    }
+}
+
+/// Parts between colons; brackets hold colons of their own. The last takes the rest.
+fn fields(text: &str, count: usize) -> Option<Box<[&str]>> {
+    let (mut all, mut start, mut depth) = (Vec::new(), 0, 0i32);
+    for (index, byte) in text.bytes().enumerate() {
+        match byte {
+            b'[' => depth += 1,
+            b']' => depth -= 1,
+            b':' if depth == 0 && all.len() + 1 < count => {
+                all.push(without_brackets(&text[start..index]));
+                start = index + 1;
+            }
+            _ => {}
+        }
+    }
+    all.push(if count == 3 { &text[start..] } else { without_brackets(&text[start..]) });
+    (all.len() == count).then(|| all.into())
+}
+
+fn without_brackets(text: &str) -> &str {
+    text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text)
+}
+
+fn port_of(text: &str) -> Option<u16> {
+    text.parse().ok().filter(|port| *port > 0)
+}

@@ -1,0 +1,144 @@
+//! The circumstances of a failure: what its cause and remedy are told from.
+
+use std::net::SocketAddr;
+use std::path::Path;
+
+use figures::{FailureCount, Held, Run};
+use metrics::Failure;
+use plan::Step;
+use wire::tls::Refused;
+
+use super::failed_statuses;
+use crate::Language;
+
+/// Places of a failure that are named.
+const BLAMED_SHOWN_MAX: usize = 3;
+
+/// What is known of the circumstances of a failure.
+pub(crate) struct Scene<'a> {
+    /// Where all connections go; `None` when they go to several places.
+    pub(crate) address: Option<SocketAddr>,
+    /// Where the failure was met, when that is known.
+    pub(crate) place: Option<&'a str>,
+    pub(crate) step: Option<&'a Step>,
+    /// The steps that failed so, when that is known.
+    pub(crate) failed_steps: Vec<&'a Step>,
+    /// What failed, and where.
+    pub(crate) failures: &'a [FailureCount],
+    /// Statuses of HTTP that are no success, each with how often it came.
+    pub(crate) failed_statuses: Vec<(u16, u64)>,
+    /// What servers said of a status of gRPC, or with a code of a close.
+    pub(crate) server_texts: &'a [(u16, String)],
+    /// Connections are held, and mean more than what is asked on them.
+    pub(crate) is_held: bool,
+    /// Calls of gRPC are made.
+    pub(crate) is_grpc: bool,
+    pub(crate) refused: Option<&'a Refused>,
+    pub(crate) lacked_certificate: bool,
+    /// The first and the last local port that connections come from.
+    pub(crate) local_ports: Option<(u16, u16)>,
+    /// The socket of this machine to which all connections go.
+    pub(crate) unix: Option<&'a Path>,
+    /// Bytes that came back in the whole load; `None` where that is not known.
+    pub(crate) received: Option<u64>,
+    /// Nothing succeeded in the whole load.
+    pub(crate) nothing_succeeded: bool,
+}
+
+impl<'a> Scene<'a> {
+    /// That of a load.
+    pub(crate) fn of_run(run: &'a Run) -> Self {
+        Self {
+            address: run.is_one_place().then_some(run.address),
+            place: None,
+            step: run.plan.scenarios.first().and_then(|scenario| scenario.steps.first()),
+            failed_steps: Vec::new(),
+            failures: &run.tally.failures,
+            failed_statuses: failed_statuses(run),
+            server_texts: &run.server_texts,
+            is_held: false,
+            is_grpc: run.is_grpc(),
+            refused: run.refused.as_ref(),
+            lacked_certificate: run.lacked_certificate,
+            local_ports: run.host.local_ports,
+            unix: unix_of(run),
+            received: Some(run.tally.bytes_received()),
+            nothing_succeeded: run.tally.succeeded() == 0,
+        }
+    }
+
+    /// The same of one failure: its step is one that failed so.
+    pub(crate) fn of_failure(run: &'a Run, failure: Failure) -> Self {
+        let parts = run.plan.scenarios.iter().zip(&run.scenarios);
+        let steps = parts.flat_map(|(scenario, part)| scenario.steps.iter().zip(&part.steps));
+        let has_failed = |part: &figures::StepPart| part.failures.iter().any(|(known, _)| *known == failure);
+        let failed_steps: Vec<&Step> = steps.filter(|(_, part)| has_failed(part)).map(|(step, _)| step).collect();
+        let scene = Self::of_run(run);
+        Self { step: failed_steps.first().copied().or(scene.step), failed_steps, ..scene }
+    }
+
+    /// That of connections that are held.
+    pub(crate) fn of_held(held: &'a Held) -> Self {
+        Self {
+            address: Some(held.address),
+            place: None,
+            step: Some(&held.plan.step),
+            failed_steps: Vec::new(),
+            failures: &[],
+            failed_statuses: Vec::new(),
+            server_texts: &[],
+            is_held: true,
+            is_grpc: false,
+            refused: held.refused.as_ref(),
+            lacked_certificate: held.lacked_certificate,
+            local_ports: held.host.local_ports,
+            unix: held.plan.target.unix.as_deref(),
+            received: Some(held.tally.bytes_received()),
+            nothing_succeeded: held.tally.established() == 0,
+        }
+    }
+
+    /// What a server said of this status, or with this code.
+    pub(super) fn server_text(&self, number: u16) -> Option<&str> {
+        self.server_texts.iter().find(|(known, _)| *known == number).map(|(_, text)| &**text)
+    }
+}
+
+impl Scene<'_> {
+    /// Whom a failure is to be blamed on.
+    pub(super) fn where_met(&self, failure: Failure, language: Language) -> String {
+        let of_several = || {
+            let places = self.failures.iter().find(|each| each.failure == failure).map_or(&[][..], |each| &each.places);
+            let more = places.len() > BLAMED_SHOWN_MAX;
+            let named = &places[..places.len().min(BLAMED_SHOWN_MAX)];
+            match (named.is_empty(), more) {
+                (true, _) => language.pick("one of the targets", "其中一个目标").to_owned(),
+                (false, false) => named.join(", "),
+                (false, true) => format!("{}, ...", named.join(", ")),
+            }
+        };
+        if let Some(path) = self.unix {
+            return format!("unix:{}", path.display());
+        }
+        let place = self.place.map(str::to_owned);
+        place.or_else(|| self.address.map(|one| one.to_string())).unwrap_or_else(of_several)
+    }
+
+    /// Requests of HTTP were answered, and no connection was left to hold.
+    pub(super) fn was_answered_and_closed(&self) -> bool {
+        self.nothing_succeeded && !self.is_talk() && self.received > Some(0)
+    }
+
+    /// Messages of WebSocket or TCP are exchanged.
+    pub(super) fn is_talk(&self) -> bool {
+        self.step.is_some_and(|step| step.talk.is_some())
+    }
+}
+
+/// The socket to which all targets lead.
+fn unix_of(run: &Run) -> Option<&Path> {
+    let mut paths =
+        run.plan.scenarios.iter().flat_map(|scenario| &scenario.targets).map(|target| target.unix.as_deref());
+    let first = paths.next()??;
+    paths.all(|path| path == Some(first)).then_some(first)
+}

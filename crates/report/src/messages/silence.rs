@@ -1,0 +1,92 @@
+//! Answers that did not come, or not whole, within their time.
+
+use plan::ResponseEnd;
+
+use super::Scene;
+use crate::Language;
+use crate::format::{count, span};
+
+/// What a person can do about answers that were not complete within the timeout.
+pub(super) fn timeout(scene: &Scene<'_>, language: Language) -> String {
+    let limit = limit_of(scene, language);
+    if scene.step.and_then(|step| step.talk.as_ref()).is_some_and(|talk| talk.awaits) {
+        return language.pick(
+            format!(
+                "no message met 'expect' within {limit}, whatever else came; check what is expected, or raise 'within'"
+            ),
+            format!("{limit} 内没有收到符合 expect 的消息（其他消息不算）；请检查断言的内容，或调大 within"),
+        );
+    }
+    let received = scene.received.filter(|_| scene.nothing_succeeded);
+    match received {
+        Some(0) => nothing_came(scene, &limit, language),
+        Some(bytes) if let Some(text) = no_end(scene, bytes, &limit, language) => text,
+        _ => language.pick(
+            format!(
+                "no complete answer within {limit}; the server is too slow for this load; lower the load or raise -t"
+            ),
+            format!("{limit} 内没有收到完整响应；服务端承受不了该负载；请降低负载或调大 -t"),
+        ),
+    }
+}
+
+/// How long was waited; where steps differ, from the least to the most.
+fn limit_of(scene: &Scene<'_>, language: Language) -> String {
+    let limits = || scene.failed_steps.iter().map(|step| step.timeout);
+    match (limits().min(), limits().max()) {
+        (Some(least), Some(most)) if least != most => {
+            let (least, most) = (span(least), span(most));
+            language.pick(format!("{least} to {most}"), format!("{least} 至 {most}"))
+        }
+        _ => scene.step.map_or(String::new(), |step| span(step.timeout)),
+    }
+}
+
+/// Not a byte came back: the server may as well wait for something that is never sent.
+fn nothing_came(scene: &Scene<'_>, limit: &str, language: Language) -> String {
+    let talks_tcp = scene.step.and_then(|step| step.talk.as_ref()).is_some();
+    match talks_tcp {
+        true => language.pick(
+            format!("connected, but not one byte came back within {limit}; check what the server waits for (-d, perhaps an end like \\n, or TLS), or raise -t"),
+            format!("连接已建立，但 {limit} 内没有收到任何字节；请检查服务端在等待什么（-d 的内容，可能缺少 \\n 这样的结尾，或需要 TLS），或调大 -t"),
+        ),
+        false => language.pick(
+            format!("connected, but not one byte came back within {limit}; check that the port speaks the protocol of the URL (it may wait for TLS), lower the load, or raise -t"),
+            format!("连接已建立，但 {limit} 内没有收到任何字节；请检查该端口的协议是否与 URL 一致（可能在等待 TLS），降低负载，或调大 -t"),
+        ),
+    }
+}
+
+/// Bytes came over TCP, and no answer ended as the flag says.
+fn no_end(scene: &Scene<'_>, bytes: u64, limit: &str, language: Language) -> Option<String> {
+    let bytes = count(bytes);
+    let (en, zh) = match &scene.step?.talk.as_ref()?.response {
+        ResponseEnd::Until(_) => (
+            format!(
+                "{bytes} bytes came within {limit}, but not the end that --until names; check --until, or raise -t"
+            ),
+            format!("{limit} 内收到 {bytes} 字节，但没有出现 --until 指定的结尾；请检查 --until，或调大 -t"),
+        ),
+        ResponseEnd::Bytes(wanted) => {
+            let wanted = count(*wanted);
+            (
+                format!(
+                    "{bytes} bytes came, but no answer had its {wanted} bytes within {limit}; check --read-bytes, or raise -t"
+                ),
+                format!(
+                    "共收到 {bytes} 字节，但没有响应在 {limit} 内达到 {wanted} 字节；请检查 --read-bytes，或调大 -t"
+                ),
+            )
+        }
+        ResponseEnd::LengthPrefix { .. } => (
+            format!(
+                "{bytes} bytes came, but within {limit} no answer as long as its first bytes say; check --length-prefix, or raise -t"
+            ),
+            format!(
+                "共收到 {bytes} 字节，但 {limit} 内没有响应达到其开头所示的长度；请检查 --length-prefix，或调大 -t"
+            ),
+        ),
+        ResponseEnd::None | ResponseEnd::Message => return None,
+    };
+    Some(language.pick(en, zh))
+}

@@ -1,0 +1,62 @@
+//! A threshold that is none, in both languages: the mistake and its place.
+
+use metrics::{SERIES_MAX, THRESHOLD_BYTES_MAX, ThresholdError, ThresholdFault};
+use unicode_width::UnicodeWidthStr;
+
+use crate::Language;
+
+/// Three lines: what is wrong, the text, and a mark below the place.
+pub fn threshold_error(error: &ThresholdError, language: Language) -> String {
+    let fault = threshold_fault(error.fault, language);
+    // What is wrong may be a number, and the sign behind it.
+    let behind = error.text.chars().skip(error.column).find(|each| !each.is_ascii_alphanumeric());
+    let wide = behind.and_then(|each| super::wide::wide(each, language)).unwrap_or_default();
+    let before: String = error.text.chars().take(error.column).collect();
+    // A Chinese character is two columns wide.
+    format!("--threshold: {fault}{wide}\n  {}\n  {}^", error.text, " ".repeat(before.width()))
+}
+
+/// What is wrong, in one line.
+pub fn threshold_fault(fault: ThresholdFault, language: Language) -> String {
+    match language {
+        Language::En => fault.to_string(),
+        Language::Zh => in_chinese(fault),
+    }
+}
+
+pub(super) fn in_chinese(fault: ThresholdFault) -> String {
+    match fault {
+        ThresholdFault::Figure => "没有这个指标；可用：min、mean、stdev、max、p50、p99.9 加 (response_time)、(service_time)、(wait)、(lateness)、(first_byte)、(connect)、(tls_handshake)、(message) 或 (message_gap)；started、done、succeeded、failed、timed_out、dropped、unfinished、answers、reconnects、status(N)、grpc_status(名称)、messages_sent、messages_received；以及 rate".to_owned(),
+        ThresholdFault::Percentile => "百分位必须大于 0 且不超过 100".to_owned(),
+        ThresholdFault::Measure => {
+            "没有这个时间指标；可用：response_time、service_time、wait、lateness、first_byte、connect、tls_handshake、message、message_gap".to_owned()
+        }
+        ThresholdFault::Counter => "这里缺少计数，如 failed 或 done".to_owned(),
+        ThresholdFault::Parenthesis => "这里缺少括号".to_owned(),
+        ThresholdFault::Comparison => "这里缺少比较符：<、<=、> 或 >=，例如 p99 < 200ms".to_owned(),
+        ThresholdFault::Number => "这里缺少数字，或数字超出范围".to_owned(),
+        ThresholdFault::GrpcStatus => "这里缺少 gRPC 状态，如 UNAVAILABLE 或 14".to_owned(),
+        ThresholdFault::TimeUnit => "时间需要单位：us、ms 或 s".to_owned(),
+        ThresholdFault::RatioUnit => "比例写成小数或百分数，如 0.001 或 0.1%".to_owned(),
+        ThresholdFault::RateUnit => "速率是每秒或每分钟的数量，如 4900/s 或 300/m".to_owned(),
+        ThresholdFault::Share(counter) => {
+            format!("计数不是比例；请写 {counter} / done，例如：{counter} / done < 1%")
+        }
+        ThresholdFault::OnePercent => "是 1% 还是全部（1.0）？请写 1%，或写 100% 表示全部".to_owned(),
+        ThresholdFault::AboveAll => "比例最多为 100%；百分数要带 %，如 5%".to_owned(),
+        ThresholdFault::AlwaysMet => "任何结果都满足此条件；请写一个可能达不到的限值".to_owned(),
+        ThresholdFault::NeverMet => "任何结果都不可能满足此条件；请写一个可能达到的限值".to_owned(),
+        ThresholdFault::TwoParts => {
+            "一个阈值只针对一个步骤、事务或场景；比例的两边要写同一个名称：failed(buy) / done(buy)".to_owned()
+        }
+        ThresholdFault::NotOfPart => "这个指标只有整次压测或整个场景才有；单个步骤可用 p99(response_time, 名称) 一类的时间（事务只有 response_time）、started(名称)、done、succeeded、failed、timed_out、unfinished、它们相除的比例，以及 rate(done, 名称)".to_owned(),
+        ThresholdFault::NoSeries => format!(
+            "该步骤或事务与其他的合并统计：一次压测中单独统计的步骤和事务各有 {} 个；请改用场景的名称，或把步骤放进事务，或把它写到前面",
+            SERIES_MAX - 1
+        ),
+        ThresholdFault::CountUnit => "计数没有单位".to_owned(),
+        ThresholdFault::Rest => "后面只能写 ', abort' 或 ', abort 10s'".to_owned(),
+        ThresholdFault::Delay => "这里需要 10s 这样的时间".to_owned(),
+        ThresholdFault::TooLong => format!("超过 {THRESHOLD_BYTES_MAX} 字节"),
+    }
+}

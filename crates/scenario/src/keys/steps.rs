@@ -1,0 +1,302 @@
+//! The keys of steps: the verb is the key.
+
+use super::common::{
+    CHOICE, EXPECTS, FILE_BODY, HEADERS, MEET, MESSAGE, NAME, ON_FAILURE, PART, RECEIVE, TAKES, TIMEOUT,
+};
+use super::{Field, Kind, Object, field};
+
+const LOCATION: Field = field("location", Kind::Switch, "Follow redirects", "跟随重定向");
+const BODY: Field = field(
+    "body",
+    Kind::Either(&[Kind::Pattern, Kind::Object(&FILE_BODY)]),
+    "What is sent: a text with slots, or {file: PATH}",
+    "请求体：文本（可以有占位符）或 {file: 路径}",
+);
+const JSON: Field =
+    field("json", Kind::Json, "JSON to send, with slots in its strings", "要发送的 JSON，字符串中可以有占位符");
+const FORM: Field =
+    field("form", Kind::Named(&Kind::Either(&[Kind::Pattern, Kind::Nothing])), "A form to send", "要提交的表单");
+const MULTIPART: Field = field(
+    "multipart",
+    Kind::Named(&Kind::Either(&[Kind::Pattern, Kind::Nothing, Kind::Object(&PART)])),
+    "A form with files: {field: text, file: {file: PATH}}",
+    "带文件的表单：文本字段写 name: 文本，文件字段写 name: {file: 路径}",
+);
+const WITH_THINK: Field = field("with_think", Kind::Switch, "Pauses are part of its time", "把思考时间计入耗时");
+const MOST: Field =
+    field("max_rounds", Kind::Count, "After so many rounds the step fails", "最多循环次数，达到后步骤失败");
+const STEPS_FIELD: Field = field("steps", Kind::Steps, "What is done, one after the other", "依次执行的步骤");
+
+macro_rules! request {
+    ($($verb:literal, $english:literal, $chinese:literal;)*) => {
+        [$(Object {
+            title: concat!("a ", $verb, " step"),
+            title_zh: concat!($verb, " 步骤"),
+            id: $verb,
+            fields: &[
+                field($verb, Kind::Pattern, $english, $chinese).needed(),
+                NAME, HEADERS, BODY, JSON, FORM, MULTIPART, TAKES, EXPECTS, TIMEOUT, LOCATION, ON_FAILURE,
+            ],
+            any_of: &[],
+        }),*]
+    };
+}
+
+const REQUESTS: [Object; 8] = request! {
+    "get", "GET this URL", "以 GET 请求该 URL";
+    "post", "POST to this URL", "以 POST 请求该 URL";
+    "put", "PUT to this URL", "以 PUT 请求该 URL";
+    "patch", "PATCH this URL", "以 PATCH 请求该 URL";
+    "delete", "DELETE this URL", "以 DELETE 请求该 URL";
+    "head", "HEAD of this URL", "以 HEAD 请求该 URL";
+    "options", "OPTIONS of this URL", "以 OPTIONS 请求该 URL";
+    "request", "Any method and a URL, like: PROPFIND /files", "以任意方法请求，写作“方法 URL”，如：PROPFIND /files";
+};
+
+macro_rules! step {
+    ($verb:literal, $title_zh:literal, $fields:expr) => {
+        Object { title: concat!("a ", $verb, " step"), title_zh: $title_zh, id: $verb, fields: $fields, any_of: &[] }
+    };
+}
+
+const OTHERS: [Object; 15] = [
+    step!(
+        "grpc",
+        "grpc 步骤",
+        &[
+            field(
+                "grpc",
+                Kind::Pattern,
+                "Call this method: grpc://host:port/package.Service/Method",
+                "调用方法：grpc://主机:端口/包名.服务/方法"
+            )
+            .needed(),
+            NAME,
+            HEADERS,
+            field("message", Kind::Named(&Kind::Json), "The message as JSON", "JSON 格式的消息"),
+            field(
+                "messages",
+                Kind::List(&Kind::Named(&Kind::Json)),
+                "Several, for a method that takes a stream",
+                "多条消息，用于客户端流和双向流的方法"
+            ),
+            TAKES,
+            EXPECTS,
+            TIMEOUT,
+            ON_FAILURE,
+        ]
+    ),
+    step!(
+        "websocket",
+        "websocket 步骤",
+        &[
+            field(
+                "websocket",
+                Kind::Pattern,
+                "Open a WebSocket at this URL, for its steps",
+                "连接该 WebSocket，执行其步骤期间保持"
+            )
+            .needed(),
+            NAME,
+            HEADERS,
+            field(
+                "subprotocols",
+                Kind::OneOrMore(&Kind::Text),
+                "Offered in the handshake, in order of preference",
+                "握手时提供的子协议，按优先顺序"
+            ),
+            TIMEOUT,
+            ON_FAILURE,
+            STEPS_FIELD,
+        ]
+    ),
+    step!(
+        "tcp",
+        "tcp 步骤",
+        &[
+            field(
+                "tcp",
+                Kind::Pattern,
+                "Open a connection to tcp://host:port, for its steps",
+                "连接 tcp://主机:端口，执行其步骤期间保持"
+            )
+            .needed(),
+            NAME,
+            field("until", Kind::Text, "A message ends behind this text, as --until", "消息以此文本结尾，同 --until"),
+            field(
+                "read_bytes",
+                Kind::Count,
+                "A message has so many bytes, as --read-bytes",
+                "消息的字节数，同 --read-bytes"
+            ),
+            field(
+                "length_prefix",
+                Kind::Text,
+                "A number of so many bytes says how long a message is, as --length-prefix",
+                "消息前表示长度的字节数，同 --length-prefix"
+            ),
+            TIMEOUT,
+            ON_FAILURE,
+            STEPS_FIELD,
+        ]
+    ),
+    step!(
+        "send",
+        "send 步骤",
+        &[
+            field(
+                "send",
+                Kind::Either(&[Kind::Pattern, Kind::Object(&MESSAGE)]),
+                "Send a message: a text, or {json: ...}, {hex: 0a ff}, {file: PATH}",
+                "发送消息：文本，或 {json: ...}、{hex: 0a ff}、{file: 路径}"
+            )
+            .needed(),
+            NAME,
+            ON_FAILURE,
+        ]
+    ),
+    step!(
+        "receive",
+        "receive 步骤",
+        &[
+            field("receive", Kind::Either(&[Kind::Object(&RECEIVE), Kind::Nothing]), "Wait for a message", "等待消息")
+                .needed(),
+            NAME,
+            ON_FAILURE,
+        ]
+    ),
+    step!(
+        "think",
+        "think 步骤",
+        &[field(
+            "think",
+            Kind::Text,
+            "Pause: 2s, 1s-3s, exponential(2s), normal(2s, 0.5s), lognormal(2s, 0.4)",
+            "思考时间：2s、1s-3s、exponential(2s)、normal(2s, 0.5s)、lognormal(2s, 0.4)",
+        )
+        .needed()]
+    ),
+    step!(
+        "transaction",
+        "transaction 步骤",
+        &[
+            field(
+                "transaction",
+                Kind::Text,
+                "Time these steps as one, under this name",
+                "事务的名称；其步骤作为一个整体计时"
+            )
+            .needed(),
+            WITH_THINK,
+            STEPS_FIELD.needed(),
+        ]
+    ),
+    step!(
+        "repeat",
+        "repeat 步骤",
+        &[
+            field(
+                "repeat",
+                Kind::Text,
+                "So many times: 3, or 1-5 for a number that is drawn",
+                "重复次数：3，或用 1-5 表示随机"
+            )
+            .needed(),
+            STEPS_FIELD.needed(),
+        ]
+    ),
+    step!(
+        "choose",
+        "choose 步骤",
+        &[field(
+            "choose",
+            Kind::List(&Kind::Object(&CHOICE)),
+            "Do one of them, as often as its weight says",
+            "按权重执行其中之一"
+        )
+        .needed()]
+    ),
+    step!(
+        "shuffle",
+        "shuffle 步骤",
+        &[field("shuffle", Kind::Steps, "Do each once, in an order that is drawn", "以随机顺序各执行一次").needed()]
+    ),
+    step!(
+        "if",
+        "if 步骤",
+        &[
+            field(
+                "if",
+                Kind::Expression,
+                "A condition in JavaScript, like: price < 100",
+                "JavaScript 条件，如：price < 100"
+            )
+            .needed(),
+            field("then", Kind::MaybeSteps, "What is done when it is true", "条件成立时执行的步骤").needed(),
+            field("else", Kind::MaybeSteps, "What is done when it is not", "条件不成立时执行的步骤"),
+        ]
+    ),
+    step!(
+        "until",
+        "until 步骤",
+        &[
+            field(
+                "until",
+                Kind::Expression,
+                "Repeat until this is true; it is looked at after the steps",
+                "重复到条件成立为止；在步骤之后判断"
+            )
+            .needed(),
+            MOST.needed(),
+            STEPS_FIELD.needed(),
+        ]
+    ),
+    step!(
+        "while",
+        "while 步骤",
+        &[
+            field(
+                "while",
+                Kind::Expression,
+                "Repeat while this is true; it is looked at before the steps",
+                "条件成立时重复；在步骤之前判断"
+            )
+            .needed(),
+            MOST.needed(),
+            STEPS_FIELD.needed(),
+        ]
+    ),
+    step!(
+        "parallel",
+        "parallel 步骤",
+        &[
+            field("parallel", Kind::Count, "So many requests at a time", "同时进行的请求数").needed(),
+            ON_FAILURE,
+            STEPS_FIELD.needed(),
+        ]
+    ),
+    step!(
+        "barrier",
+        "barrier 步骤",
+        &[field("barrier", Kind::Object(&MEET), "Wait for other users", "集合点：等待其他用户").needed()]
+    ),
+];
+
+/// Any step, where nobody knows yet which.
+pub(crate) const STEP: Object = Object { title: "a step", title_zh: "步骤", id: "step", fields: &[], any_of: &[] };
+
+/// All kinds of steps, by their verbs.
+pub(crate) static STEPS: [&Object; 23] = {
+    let mut all: [&Object; 23] = [&REQUESTS[0]; 23];
+    let mut at = 0;
+    while at < 23 {
+        all[at] = if at < 8 { &REQUESTS[at] } else { &OTHERS[at - 8] };
+        at += 1;
+    }
+    all
+};
+
+/// What a step does whose key is this.
+pub(crate) fn verb_of(key: &str) -> Option<&'static Object> {
+    STEPS.iter().find(|object| object.id == key).copied()
+}

@@ -1,0 +1,257 @@
+//! Flags beside a file: what they say wins over the file.
+
+use std::time::Duration;
+
+use plan::draft::{Load as Wanted, Stages};
+use plan::{ConnectionCount, Flags, Load as PlanLoad, PlanError, UserShape, parse_count};
+
+use crate::Opened;
+use crate::file::{Amount, File, Iterations, Load, Scenario};
+use crate::read::load::DURATION_LONG;
+
+/// Why a flag cannot stand beside a file.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum FlagFault {
+    /// It is wrong in itself, or together with the file.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// It describes one request.
+    #[error(
+        "{flag} describes one request, and a scenario file has its own; write it there (onrush check FILE names the keys)"
+    )]
+    OfRequest {
+        /// The flag.
+        flag: &'static str,
+    },
+    /// It describes one load.
+    #[error("{flag} is the load of one scenario, and {count} of them run; choose one with --only NAME: {names}")]
+    Several {
+        /// The flag.
+        flag: &'static str,
+        /// How many scenarios there are.
+        count: usize,
+        /// Their names.
+        names: String,
+    },
+}
+
+impl Opened {
+    /// Lets a command line win over the file. What a step says of itself stays. `only`: the scenarios that run, all when empty.
+    ///
+    /// # Errors
+    /// The first flag that cannot stand beside the file.
+    pub fn give(&mut self, flags: &Flags, only: &[String]) -> Result<(), FlagFault> {
+        if let Some(flag) = of_request(flags) {
+            return Err(FlagFault::OfRequest { flag });
+        }
+        let seed = flags.seed.as_deref().map(|text| parse_count("--seed", text, 0, u64::MAX)).transpose()?;
+        // Here a seed is that of the run.
+        let flags = &Flags { url: None, seed: None, ..flags.clone() };
+        let given = flags.draft()?;
+        let file = &mut self.file;
+        let run = &mut file.run;
+        run.seed = seed.or(run.seed);
+        run.grace = given.grace.or(run.grace);
+        run.interval = given.interval.or(run.interval);
+        run.warmup = given.load.warmup.or(run.warmup);
+        run.persist |= given.keeps.persists;
+        run.budget = if flags.budget.is_some() { Some(given.budget) } else { run.budget };
+        run.consents.extend(given.consents.iter().cloned());
+        defaults(file, flags)?;
+        let load = Wanted { warmup: None, ..given.load };
+        if load == Wanted::default() {
+            return Ok(());
+        }
+        let names: Vec<String> = file.scenarios.iter().map(|one| one.name.text.clone()).collect();
+        let mut chosen: Vec<&mut Scenario> =
+            file.scenarios.iter_mut().filter(|one| only.is_empty() || only.contains(&one.name.text)).collect();
+        match chosen.as_mut_slice() {
+            [one] => give_load(one, &load),
+            all => Err(FlagFault::Several { flag: first_of_load(flags), count: all.len(), names: names.join(", ") }),
+        }
+    }
+}
+
+/// What holds for all steps that say nothing else.
+fn defaults(file: &mut File, flags: &Flags) -> Result<(), PlanError> {
+    let defaults = &mut file.defaults;
+    let of_steps = Flags {
+        consents: Vec::new(),
+        budget: None,
+        persists: false,
+        grace: None,
+        interval: None,
+        ..without_load(flags)
+    };
+    let merged = of_steps.over(&defaults.typed);
+    defaults.flags = merged.draft()?;
+    let said = of_steps.draft()?;
+    defaults
+        .headers
+        .retain(|(name, _)| !said.request.headers.iter().any(|header| header.name.eq_ignore_ascii_case(name)));
+    if said.responses.status.is_some() {
+        defaults.expect.status = None;
+    }
+    defaults.typed = merged;
+    Ok(())
+}
+
+fn without_load(flags: &Flags) -> Flags {
+    Flags {
+        connections: None,
+        requests: None,
+        requests_each: None,
+        duration: None,
+        rate: None,
+        stages: None,
+        stages_of: None,
+        ramp: None,
+        rendezvous: false,
+        arrivals: None,
+        max_lateness: None,
+        preconnect: false,
+        warmup: None,
+        log_share: None,
+        ..flags.clone()
+    }
+}
+
+/// The first flag that says what one request or message is.
+fn of_request(flags: &Flags) -> Option<&'static str> {
+    let given = [
+        ("-X", flags.method.is_some()),
+        ("-d", flags.data.is_some()),
+        ("-F", !flags.form.is_empty()),
+        ("--data-bytes", flags.data_bytes.is_some()),
+        ("--urls", flags.urls.is_some()),
+        ("--curl", flags.curl_file.is_some() || flags.curl.is_some()),
+        ("--shuffle", flags.shuffle),
+        ("--until", flags.until.is_some()),
+        ("--read-bytes", flags.read_bytes.is_some()),
+        ("--length-prefix", flags.length_prefix.is_some()),
+        ("--no-response", flags.no_response),
+        ("--ws-type", flags.ws_type.is_some()),
+        ("--subprotocol", !flags.subprotocols.is_empty()),
+        ("--message-interval", flags.message_interval.is_some()),
+    ];
+    given.into_iter().find(|(_, is_given)| *is_given).map(|(flag, _)| flag)
+}
+
+fn first_of_load(flags: &Flags) -> &'static str {
+    let given = [
+        ("-c", flags.connections.is_some()),
+        ("-n", flags.requests.is_some()),
+        ("--requests-each", flags.requests_each.is_some()),
+        ("-z", flags.duration.is_some()),
+        ("-q", flags.rate.is_some()),
+        ("--stages", flags.stages.is_some()),
+        ("--ramp", flags.ramp.is_some()),
+        ("--rendezvous", flags.rendezvous),
+        ("--arrivals", flags.arrivals.is_some()),
+        ("--preconnect", flags.preconnect),
+    ];
+    given.into_iter().find(|(_, is_given)| *is_given).map_or("--max-lateness", |(flag, _)| flag)
+}
+
+fn give_load(scenario: &mut Scenario, given: &Wanted) -> Result<(), FlagFault> {
+    let (wanted, each) = merged(scenario, given);
+    let was_rate = matches!(scenario.load.amount, Amount::Rate { .. });
+    let (load, connections) = of_plan(wanted.of_plan(Duration::ZERO)?, &wanted, given.connections);
+    // Users with a number of iterations each need no time.
+    let duration = load.duration.filter(|_| each.is_none() || wanted.duration.is_some());
+    scenario.load = Load { iterations: load.iterations.or(each), duration, ..load };
+    let is_rate = matches!(scenario.load.amount, Amount::Rate { .. });
+    scenario.connections = match (was_rate, is_rate) {
+        (_, true) => connections.or(scenario.connections.filter(|_| was_rate)),
+        // What bounded a rate is not shared by users.
+        (true, false) => None,
+        (false, false) => scenario.connections,
+    };
+    Ok(())
+}
+
+/// The load of the file, with what was given in its place; and the iterations of each user.
+fn merged(scenario: &Scenario, given: &Wanted) -> (Wanted, Option<Iterations>) {
+    let file = &scenario.load;
+    let (of_all, of_each) = match file.iterations {
+        Some(Iterations::Together(count)) => (Some(count), None),
+        Some(Iterations::Each(count)) => (None, Some(Iterations::Each(count))),
+        None => (None, None),
+    };
+    let mut base = Wanted { requests: of_all, duration: file.duration, ..Wanted::default() };
+    let mut each = of_each;
+    let changes_kind = given.rate.is_some() || given.stages.is_some();
+    match &file.amount {
+        Amount::Users { .. } if changes_kind => each = None,
+        Amount::Users { count, shape } => match shape {
+            UserShape::Stages(stages) if given.connections.is_none() => {
+                (base.stages, base.duration) = (Some(Stages::Users(stages.clone())), None);
+            }
+            UserShape::Ramp(span) if !given.rendezvous => {
+                (base.connections, base.ramp) = (Some(*count), Some(plan::draft::Ramp::Over(*span)));
+            }
+            UserShape::Rendezvous if given.ramp.is_none() => (base.connections, base.rendezvous) = (Some(*count), true),
+            _ => base.connections = Some(*count),
+        },
+        Amount::Rate { stages, arrivals, max_lateness, preconnect } => {
+            (base.connections, base.preconnect) = (scenario.connections, *preconnect);
+            (base.arrivals, base.max_lateness) = (Some(*arrivals), *max_lateness);
+            match stages.as_slice() {
+                _ if changes_kind => {}
+                [one] if one.from == one.to => {
+                    base.rate = Some(one.from);
+                    base.duration = Some(one.span).filter(|span| *span < DURATION_LONG);
+                }
+                _ => (base.stages, base.duration) = (Some(Stages::Rate(stages.clone())), None),
+            }
+            // Users that take the place of a rate.
+            if matches!(given.stages, Some(Stages::Users(_))) {
+                base = Wanted { requests: base.requests, ..Wanted::default() };
+            }
+        }
+    }
+    // What ends a load is said anew.
+    let is_counted = given.requests.is_some() || given.requests_each.is_some();
+    if given.stages.is_some() || given.duration.is_some() || is_counted {
+        (base.duration, base.requests, each) = (None, None, given.requests_each.map(Iterations::Each));
+    }
+    let wanted = Wanted {
+        connections: given.connections.or(base.connections),
+        requests: given.requests.or(base.requests),
+        requests_each: given.requests_each,
+        duration: given.duration.or(base.duration),
+        rate: given.rate.or(base.rate),
+        stages: given.stages.clone().or(base.stages),
+        ramp: given.ramp.or(base.ramp),
+        rendezvous: given.rendezvous || base.rendezvous,
+        arrivals: given.arrivals.or(base.arrivals),
+        max_lateness: given.max_lateness.or(base.max_lateness),
+        preconnect: given.preconnect || base.preconnect,
+        warmup: None,
+        shuffle: false,
+    };
+    (wanted, each)
+}
+
+fn of_plan(load: PlanLoad, wanted: &Wanted, given: Option<u64>) -> (Load, Option<u64>) {
+    let together = |count: Option<u64>| count.map(Iterations::Together);
+    match load {
+        PlanLoad::Closed { users, shape, requests, duration } => {
+            (Load { amount: Amount::Users { count: users, shape }, duration, iterations: together(requests) }, None)
+        }
+        PlanLoad::Open { stages, arrivals, requests, connections, .. } => {
+            let duration = Some(stages.iter().map(|stage| stage.span).sum());
+            // What nobody said depends on the steps.
+            let (max_lateness, preconnect) = (wanted.max_lateness, wanted.preconnect);
+            let amount = Amount::Rate { stages, arrivals, max_lateness, preconnect };
+            let named = match connections {
+                ConnectionCount::Exactly(count) => Some(count),
+                ConnectionCount::UpTo(_) => wanted.connections.or(given),
+            };
+            (Load { amount, duration, iterations: together(requests) }, named)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,124 @@
+//! What is taken from answers.
+
+use plan::{ExtractError, ExtractFrom, PlanError, Which};
+
+use crate::diagnostic::{Fault, Given, Things, Wanted, shortened};
+use crate::file::Extract;
+use crate::keys::TAKE;
+use crate::reader::{Fields, Read, Reader};
+use crate::tree::{Node, Value};
+
+/// The keys that say where a value stands.
+const SOURCES: [&str; 7] = ["json", "regex", "header", "cookie", "status", "css", "body"];
+/// The most takes of one step.
+const TAKES_MAX: usize = 1_000;
+
+pub(super) fn takes(reader: &mut Reader<'_>, node: &Node) -> Vec<Extract> {
+    let named = super::bounded(reader, node, Things::Takes, TAKES_MAX);
+    let mut all = Vec::new();
+    for (name, at, node) in named {
+        let name = reader.name(name, at);
+        let read = match &node.value {
+            Value::Map(_) => take(reader, node),
+            _ => text(reader, node).map(|from| (from, Which::First, None)),
+        };
+        all.extend(name.zip(read).map(|(name, (from, which, default))| Extract { name, from, which, default }));
+    }
+    all
+}
+
+type Parts = (ExtractFrom, Which, Option<crate::file::Json>);
+
+/// With a key for each part.
+fn take(reader: &mut Reader<'_>, node: &Node) -> Read<Parts> {
+    let mut fields = Fields::open(reader, node, &TAKE)?;
+    fields.at_most_one(reader, &SOURCES);
+    let mut from = None;
+    for source in SOURCES {
+        let Some(node) = fields.get(source) else { continue };
+        let read = match source {
+            "status" | "body" => match reader.switch(node) {
+                Some(true) => from_of(reader, node, source, ""),
+                Some(false) => reader.wrong(node, Wanted::Extract),
+                None => None,
+            },
+            _ => reader.text(node).and_then(|text| from_of(reader, node, source, text)),
+        };
+        from = from.or(read);
+    }
+    if fields.given(&SOURCES).is_empty() {
+        reader.found.add(fields.at, Fault::MissingKey { object: &TAKE, key: "json" });
+    }
+    let which = fields.get("which").and_then(|node| which(reader, node));
+    let default = fields.get("default").and_then(|node| reader.json(node));
+    fields.close();
+    from.map(|from| (from, which.unwrap_or_default(), default))
+}
+
+/// `json $.id`, in one text.
+fn text(reader: &mut Reader<'_>, node: &Node) -> Read<ExtractFrom> {
+    let text = reader.text(node)?.trim();
+    let (source, rest) =
+        text.split_once(char::is_whitespace).map_or((text, ""), |(source, rest)| (source, rest.trim()));
+    match SOURCES.iter().find(|known| **known == source) {
+        Some(source) => from_of(reader, node, source, rest),
+        None => {
+            let near = plan::did_you_mean(source, SOURCES).map(str::to_owned);
+            match near {
+                Some(_) => {
+                    let given = shortened(source);
+                    reader.tell(node.at, Fault::Choice { given, near, known: SOURCES.join(", ") })
+                }
+                None => reader.tell(node.at, Fault::Wrong { wanted: Wanted::Extract, given: Given::text(text) }),
+            }
+        }
+    }
+}
+
+fn from_of(reader: &mut Reader<'_>, node: &Node, source: &str, rest: &str) -> Read<ExtractFrom> {
+    let is_bare = matches!(source, "status" | "body");
+    if is_bare != rest.is_empty() {
+        let given = Given::text(&format!("{source} {rest}"));
+        return reader.tell(node.at, Fault::Wrong { wanted: Wanted::Extract, given });
+    }
+    let owned = rest.to_owned();
+    let from = match source {
+        "json" => ExtractFrom::Json(owned),
+        "regex" => ExtractFrom::Regex(owned),
+        "header" | "cookie" => {
+            let is_token = rest.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"(),/:;<=>?@[\\]{}".contains(&byte));
+            if !is_token {
+                return reader.value(node.at, Err(PlanError::HeaderName { header: shortened(rest) }));
+            }
+            if source == "header" { ExtractFrom::Header(owned) } else { ExtractFrom::Cookie(owned) }
+        }
+        "css" => {
+            let (selector, attribute) = match rest.rsplit_once('@') {
+                Some((selector, attribute)) if plan::is_name(&attribute.replace('-', "_")) => {
+                    (selector.trim(), Some(attribute.to_owned()))
+                }
+                _ => (rest, None),
+            };
+            if selector.is_empty() {
+                return reader.tell(node.at, Fault::Wrong { wanted: Wanted::Extract, given: Given::text(rest) });
+            }
+            ExtractFrom::Css { selector: selector.to_owned(), attribute }
+        }
+        "status" => ExtractFrom::Status,
+        _ => ExtractFrom::Body,
+    };
+    match plan::Extract::new(&from, Which::First) {
+        // Whether a build reads HTML is no matter of the file.
+        Ok(_) | Err(ExtractError::NoSelectors) => Some(from),
+        Err(error) => reader.tell(node.at, Fault::Extract(error)),
+    }
+}
+
+fn which(reader: &mut Reader<'_>, node: &Node) -> Read<Which> {
+    let text = reader.text(node)?;
+    if text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return reader.count("which", node, 1, u64::from(u32::MAX)).map(|count| Which::Nth(count as u32));
+    }
+    let words = [("first", Which::First), ("last", Which::Last), ("all", Which::All), ("random", Which::Random)];
+    reader.word(node, &words)
+}

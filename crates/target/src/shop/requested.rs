@@ -1,0 +1,161 @@
+//! What the shop wants to know of a request: kept from its head until its body is there.
+
+use super::cart::Item;
+use super::sessions::Key;
+
+/// The cookie of a session.
+pub(crate) const COOKIE: &str = "sid";
+
+/// What is to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Method {
+    /// HEAD too: its answer ends with the head, wherever it is made.
+    Get,
+    Post,
+    Delete,
+    Other,
+}
+
+/// What a user shows to be known by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Proof {
+    Absent,
+    /// Nothing that we gave.
+    Strange,
+    Key(Key),
+}
+
+impl Proof {
+    fn read(text: &str) -> Self {
+        text.parse().map_or(Self::Strange, Self::Key)
+    }
+}
+
+/// How a body is to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Fields as browsers send them; also what says nothing of itself.
+    Fields,
+    Json,
+    Other,
+}
+
+/// See the module.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct ShopRequest {
+    pub(crate) method: Method,
+    query: Box<str>,
+    pub(crate) cookie: Proof,
+    pub(crate) token: Proof,
+    pub(crate) form: Form,
+    /// `If-None-Match`; empty when there is none.
+    tags: Box<str>,
+}
+
+impl ShopRequest {
+    /// `fields`: those of the head, names in any case.
+    pub(crate) fn read<'a>(method: &str, target: &str, fields: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> Self {
+        let mut requested = Self {
+            method: match method {
+                "GET" | "HEAD" => Method::Get,
+                "POST" => Method::Post,
+                "DELETE" => Method::Delete,
+                _ => Method::Other,
+            },
+            query: target.split_once('?').map_or("", |(_, query)| query).into(),
+            cookie: Proof::Absent,
+            token: Proof::Absent,
+            form: Form::Fields,
+            tags: Box::default(),
+        };
+        for (name, value) in fields {
+            let Ok(value) = std::str::from_utf8(value) else { continue };
+            requested.take(name, value);
+        }
+        requested
+    }
+
+    fn take(&mut self, name: &[u8], value: &str) {
+        if name.eq_ignore_ascii_case(b"cookie") {
+            // HTTP/2 may say each in a field of its own (RFC 9113 8.2.3). Of two the first counts: its path is the longer one.
+            let pairs = value.split(';').filter_map(|pair| pair.trim().split_once('='));
+            let of_us = pairs.filter(|(name, _)| *name == COOKIE).map(|(_, value)| value).next();
+            if let (Proof::Absent, Some(value)) = (self.cookie, of_us) {
+                self.cookie = Proof::read(value);
+            }
+        } else if name.eq_ignore_ascii_case(b"authorization") {
+            if let Some((scheme, token)) = value.split_once(' ')
+                && scheme.eq_ignore_ascii_case("bearer")
+            {
+                self.token = Proof::read(token.trim());
+            }
+        } else if name.eq_ignore_ascii_case(b"content-type") {
+            let kind = value.split(';').next().unwrap_or_default().trim();
+            self.form = match kind {
+                _ if kind.eq_ignore_ascii_case("application/json") => Form::Json,
+                _ if kind.eq_ignore_ascii_case("application/x-www-form-urlencoded") => Form::Fields,
+                _ => Form::Other,
+            };
+        } else if name.eq_ignore_ascii_case(b"if-none-match") {
+            self.tags = value.into();
+        }
+    }
+
+    /// A field of the query, decoded.
+    pub(crate) fn query(&self, name: &str) -> Option<String> {
+        let mut fields = form_urlencoded::parse(self.query.as_bytes());
+        fields.find(|(known, _)| known == name).map(|(_, value)| value.into_owned())
+    }
+
+    /// Whoever asks has the item as it is (RFC 9110 13.1.2: weak tags count as strong ones here).
+    pub(crate) fn has(&self, item: Item) -> bool {
+        let tag = item.tag();
+        self.tags.split(',').map(str::trim).any(|known| known == "*" || known.trim_start_matches("W/") == tag)
+    }
+}
+
+/// The fields of a form, as text; those of JSON that are texts, numbers or words.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Said(Vec<(String, String)>);
+
+/// Why a body says nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unread {
+    /// Its kind is not read here.
+    Kind,
+    /// It is no object of JSON.
+    Broken,
+}
+
+impl Said {
+    pub(crate) fn read(form: Form, body: &[u8]) -> Result<Self, Unread> {
+        match form {
+            _ if body.is_empty() => Ok(Self::default()),
+            Form::Other => Err(Unread::Kind),
+            Form::Fields => {
+                let fields = form_urlencoded::parse(body);
+                Ok(Self(fields.map(|(name, value)| (name.into_owned(), value.into_owned())).collect()))
+            }
+            Form::Json => {
+                let Ok(serde_json::Value::Object(members)) = serde_json::from_slice(body) else {
+                    return Err(Unread::Broken);
+                };
+                let text = |value| match value {
+                    serde_json::Value::String(text) => Some(text),
+                    serde_json::Value::Number(number) => Some(number.to_string()),
+                    serde_json::Value::Bool(is) => Some(is.to_string()),
+                    _ => None,
+                };
+                let members = members.into_iter().filter_map(|(name, value)| text(value).map(|value| (name, value)));
+                Ok(Self(members.collect()))
+            }
+        }
+    }
+
+    pub(crate) fn of(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,121 @@
+use proptest::prelude::*;
+
+use super::*;
+
+const KEY: &str = "00000000000400010123456789abcdef";
+const OTHER: &str = "0000000000080002fedcba9876543210";
+
+fn requested(fields: &[(&str, &str)]) -> ShopRequest {
+    ShopRequest::read("GET", "/cart", fields.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes())))
+}
+
+fn key(text: &str) -> Proof {
+    Proof::Key(text.parse().expect("a key"))
+}
+
+#[test]
+fn cookies_are_found() {
+    let is = |value: String, expect: Proof| assert_eq!(requested(&[("Cookie", &value)]).cookie, expect, "{value}");
+    is(format!("sid={KEY}"), key(KEY));
+    is(format!("a=b; sid={KEY}; c=d"), key(KEY));
+    is(format!("a=b;sid={KEY}"), key(KEY));
+    is(format!("sid={KEY}; sid={OTHER}"), key(KEY));
+    is(format!("SID={KEY}"), Proof::Absent);
+    is(format!("xsid={KEY}"), Proof::Absent);
+    is(format!("a=sid={KEY}"), Proof::Absent);
+    is("sid=".to_owned(), Proof::Strange);
+    is(format!("sid=\"{KEY}\""), Proof::Strange);
+    is(format!("sid={KEY}0"), Proof::Strange);
+    is(String::new(), Proof::Absent);
+    let apart = requested(&[("cookie", "a=b"), ("cookie", &format!("sid={KEY}")), ("cookie", &format!("sid={OTHER}"))]);
+    assert_eq!(apart.cookie, key(KEY), "HTTP/2 may say them apart");
+    let bytes: [(&[u8], &[u8]); 1] = [(b"cookie", b"sid=\xff")];
+    assert_eq!(ShopRequest::read("GET", "/", bytes.into_iter()).cookie, Proof::Absent);
+}
+
+#[test]
+fn tokens_are_found() {
+    let is =
+        |value: String, expect: Proof| assert_eq!(requested(&[("AUTHORIZATION", &value)]).token, expect, "{value}");
+    is(format!("Bearer {KEY}"), key(KEY));
+    is(format!("bearer  {KEY}"), key(KEY));
+    is(format!("Basic {KEY}"), Proof::Absent);
+    is(format!("Bearer{KEY}"), Proof::Absent);
+    is("Bearer x".to_owned(), Proof::Strange);
+    is("Bearer ".to_owned(), Proof::Strange);
+}
+
+#[test]
+fn methods_queries_and_tags_are_read() {
+    for (method, expect) in
+        [("GET", Method::Get), ("HEAD", Method::Get), ("DELETE", Method::Delete), ("post", Method::Other)]
+    {
+        assert_eq!(ShopRequest::read(method, "/cart", std::iter::empty()).method, expect, "{method}");
+    }
+    let target = "http://a/search?q=%E8%8C%B6+x&q=2&empty=&looks=3?";
+    let requested = ShopRequest::read("GET", target, [(&b"If-None-Match"[..], &b"\"6-1\", W/\"7-1\""[..])].into_iter());
+    let of = |name| requested.query(name);
+    assert_eq!(of("q").as_deref(), Some("茶 x"));
+    assert_eq!((of("empty").as_deref(), of("looks").as_deref(), of("none")), (Some(""), Some("3?"), None));
+    let has = |number| requested.has(Item::new(number).expect("an item"));
+    assert_eq!([6, 7, 8].map(has), [true, true, false]);
+}
+
+#[test]
+fn forms_are_read() {
+    type Fields = &'static [(&'static str, &'static str)];
+    let cases: [(Form, &str, Result<Fields, Unread>); 12] = [
+        (Form::Fields, "user=ann&csrf=1", Ok(&[("user", "ann"), ("csrf", "1")])),
+        (Form::Fields, "user=a%26b+c%e4%bd%a0", Ok(&[("user", "a&b c你")])),
+        (Form::Fields, "user", Ok(&[("user", "")])),
+        (Form::Fields, "", Ok(&[])),
+        (Form::Json, "", Ok(&[])),
+        (Form::Json, "{\"sku\":7,\"count\":\"2\",\"b\":true}", Ok(&[("sku", "7"), ("count", "2"), ("b", "true")])),
+        (Form::Json, "{\"deep\":{\"sku\":7},\"none\":null}", Ok(&[])),
+        (Form::Json, "[1]", Err(Unread::Broken)),
+        (Form::Json, "{\"sku\":", Err(Unread::Broken)),
+        (Form::Json, "{} x", Err(Unread::Broken)),
+        (Form::Other, "x", Err(Unread::Kind)),
+        (Form::Other, "", Ok(&[])),
+    ];
+    for (form, body, expect) in cases {
+        let text = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        let expect = expect.map(|fields| Said(fields.iter().map(text).collect()));
+        assert_eq!(Said::read(form, body.as_bytes()), expect, "{form:?} {body}");
+    }
+    let deep = format!("{{\"a\":{}", "[".repeat(FORM_DEPTH));
+    assert_eq!(Said::read(Form::Json, deep.as_bytes()), Err(Unread::Broken), "no stack is used up");
+    let types = [
+        ("application/json; charset=utf-8", Form::Json),
+        ("APPLICATION/JSON", Form::Json),
+        ("application/x-www-form-urlencoded", Form::Fields),
+        ("multipart/form-data; boundary=x", Form::Other),
+        ("", Form::Other),
+    ];
+    for (value, expect) in types {
+        assert_eq!(requested(&[("content-type", value)]).form, expect, "{value}");
+    }
+}
+
+/// As deep as a form of the largest size can be.
+const FORM_DEPTH: usize = super::super::FORM_BYTES_MAX - 5;
+
+proptest! {
+    /// Clients may send anything.
+    #[test]
+    fn whatever_comes_is_read_or_refused(
+        target in ".{0,40}",
+        fields in proptest::collection::vec((0usize..5, proptest::collection::vec(any::<u8>(), 0..60)), 0..6),
+        body in proptest::collection::vec(any::<u8>(), 0..200),
+    ) {
+        let names = ["cookie", "authorization", "content-type", "if-none-match", "else"];
+        let fields = fields.iter().map(|(name, value)| (names[*name].as_bytes(), value.as_slice()));
+        let requested = ShopRequest::read("POST", &target, fields);
+        requested.query("q");
+        requested.has(Item::new(1).expect("an item"));
+        for form in [Form::Fields, Form::Json, Form::Other] {
+            let said = Said::read(form, &body);
+            prop_assert!(form != Form::Fields || said.is_ok(), "any bytes are a form");
+        }
+    }
+}
