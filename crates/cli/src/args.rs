@@ -64,9 +64,9 @@ impl Command {
     /// What the parser understood.
     pub(crate) fn of(matches: &ArgMatches) -> Self {
         let Some((name, inner)) = matches.subcommand() else {
-            return Self::Run(Box::new(RunArgs::of(&Given(matches))));
+            return Self::Run(Box::new(RunArgs::of(&FlagValues(matches))));
         };
-        let given = Given(inner);
+        let given = FlagValues(inner);
         match name {
             "run" => Self::Run(Box::new(RunArgs::of(&given))),
             "demo" => Self::Demo(DemoArgs {
@@ -97,8 +97,8 @@ impl Command {
             "sim" => Self::Sim(Box::new(SimArgs::of(&given))),
             "selftest" => Self::Selftest(DriverArgs::of(&given)),
             "grpc" => match inner.subcommand().expect("the parser asks for a question") {
-                ("list", requested) => Self::List(Box::new(GrpcArgs::of(&Given(requested)))),
-                (_, requested) => Self::Describe(Box::new(GrpcArgs::of(&Given(requested)))),
+                ("list", requested) => Self::List(Box::new(GrpcArgs::of(&FlagValues(requested)))),
+                (_, requested) => Self::Describe(Box::new(GrpcArgs::of(&FlagValues(requested)))),
             },
             "completions" => Self::Completions(*inner.get_one("shell").expect("the parser asks for a shell")),
             _ => Self::Man(given.text("command").unwrap_or_default()),
@@ -107,9 +107,9 @@ impl Command {
 }
 
 /// The values of the flags of one command, by their names in the table. A flag of another command was not given.
-struct Given<'a>(&'a ArgMatches);
+struct FlagValues<'a>(&'a ArgMatches);
 
-impl Given<'_> {
+impl FlagValues<'_> {
     fn text(&self, name: &str) -> Option<String> {
         self.0.try_get_one::<String>(name).ok().flatten().cloned()
     }
@@ -237,7 +237,7 @@ impl RunArgs {
         (ends && !word.contains("://")).then_some(word)
     }
 
-    fn of(given: &Given) -> Self {
+    fn of(given: &FlagValues) -> Self {
         Self {
             flags: given.flags(),
             show_failures: given.has("show-failures"),
@@ -269,7 +269,7 @@ pub(crate) struct ExportArgs {
 }
 
 impl ExportArgs {
-    fn of(given: &Given) -> Self {
+    fn of(given: &FlagValues) -> Self {
         Self { kinds: given.list("export"), wait: given.text("export-wait") }
     }
 }
@@ -283,7 +283,7 @@ pub(crate) struct InitArgs {
 }
 
 impl InitArgs {
-    fn of(given: &Given) -> Self {
+    fn of(given: &FlagValues) -> Self {
         Self { flags: given.flags(), out: given.text("out"), force: given.has("force") }
     }
 }
@@ -301,7 +301,7 @@ pub(crate) struct HoldArgs {
 }
 
 impl HoldArgs {
-    fn of(given: &Given) -> Self {
+    fn of(given: &FlagValues) -> Self {
         let flags = HoldFlags {
             common: given.flags(),
             hold: given.text("hold"),
@@ -336,7 +336,7 @@ pub(crate) struct DoctorArgs {
 }
 
 impl DoctorArgs {
-    fn of(given: &Given) -> Self {
+    fn of(given: &FlagValues) -> Self {
         Self {
             url: given.text("url"),
             connections: given.text("connections"),
@@ -358,7 +358,7 @@ pub(crate) struct GrpcArgs {
 }
 
 impl GrpcArgs {
-    fn of(given: &Given) -> Self {
+    fn of(given: &FlagValues) -> Self {
         Self { flags: given.flags(), symbol: given.text("symbol") }
     }
 }
@@ -388,7 +388,7 @@ pub(crate) struct ServeArgs {
 }
 
 impl ServeArgs {
-    fn of(given: &Given) -> Self {
+    fn of(given: &FlagValues) -> Self {
         Self {
             listen: given.text("listen"),
             threads: given.text("threads"),
@@ -416,7 +416,7 @@ pub(crate) struct LogArgs {
 }
 
 impl LogArgs {
-    fn of(given: &Given) -> Self {
+    fn of(given: &FlagValues) -> Self {
         Self {
             slowest: given.text("slowest"),
             log: given.text("log"),
@@ -438,7 +438,7 @@ pub(crate) struct KeepArgs {
 }
 
 impl KeepArgs {
-    fn of(given: &Given) -> Self {
+    fn of(given: &FlagValues) -> Self {
         Self {
             html: given.text("html"),
             save: given.has("save"),
@@ -456,7 +456,7 @@ pub(crate) struct DriverArgs {
 }
 
 impl DriverArgs {
-    fn of(given: &Given) -> Self {
+    fn of(given: &FlagValues) -> Self {
         Self { driver: given.text("driver") }
     }
 
@@ -485,7 +485,7 @@ pub(crate) struct ViewArgs {
 }
 
 impl ViewArgs {
-    fn of(given: &Given) -> Self {
+    fn of(given: &FlagValues) -> Self {
         Self {
             output: given.text("output"),
             json: given.text("json"),

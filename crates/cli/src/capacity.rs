@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use plan::{PlanError, RATE_MAX, RATE_UNIT, parse_bytes, parse_duration, parse_rate};
 use report::Language;
-use search::capacity::{CONNECTION_BYTES, Given, LOAD, compute};
+use search::capacity::{CONNECTION_BYTES, CapacityInput, LOAD, compute};
 use serde_json::Value;
 
 use crate::args::CapacityArgs;
@@ -42,7 +42,7 @@ pub(crate) fn capacity(args: &CapacityArgs) -> Exit {
     }
 }
 
-fn given(args: &CapacityArgs, language: Language) -> Result<Given, String> {
+fn given(args: &CapacityArgs, language: Language) -> Result<CapacityInput, String> {
     let wrong = |error: PlanError| report::plan_error(&error, language);
     let number =
         |flag: &str, text: &Option<String>| text.as_deref().map(|text| number(flag, text, language)).transpose();
@@ -100,7 +100,7 @@ fn given(args: &CapacityArgs, language: Language) -> Result<Given, String> {
             )
             .to_owned());
     }
-    Ok(Given {
+    Ok(CapacityInput {
         page_views: number("--page-views", &args.page_views)?,
         per_view: number("--requests-per-view", &args.per_view)?.unwrap_or(1.0),
         share: args.share.as_deref().map_or(Ok((0.8, 0.2)), |text| shares(text, language))?,

@@ -34,7 +34,7 @@ const WORDS: [&str; 12] = [
 ];
 
 /// Why it was not done.
-enum Wrong {
+enum CtlError {
     /// The words mean nothing.
     Words(String),
     /// Nobody is there, or not whom we know.
@@ -48,32 +48,32 @@ enum Wrong {
 /// Carries it out.
 pub(crate) fn ctl(args: &CtlArgs) -> Exit {
     let language = usage::language();
-    let done = Page::of(args, language).and_then(|page| page.carry_out(args));
+    let done = RunPage::of(args, language).and_then(|page| page.carry_out(args));
     let (text, exit) = match done {
         Ok(()) => return Exit::Done,
-        Err(Wrong::Words(text)) => (text, Exit::Usage),
-        Err(Wrong::Unreached(text)) => (text, Exit::NothingMeasured),
-        Err(Wrong::Refused(text)) => (text, Exit::Unmet),
-        Err(Wrong::Untold) => return Exit::System,
+        Err(CtlError::Words(text)) => (text, Exit::Usage),
+        Err(CtlError::Unreached(text)) => (text, Exit::NothingMeasured),
+        Err(CtlError::Refused(text)) => (text, Exit::Unmet),
+        Err(CtlError::Untold) => return Exit::System,
     };
     output::complain(&text);
     exit
 }
 
 /// The page of a run.
-struct Page {
+struct RunPage {
     agent: Agent,
     base: Url,
     token: String,
     language: Language,
 }
 
-impl Page {
-    fn of(args: &CtlArgs, language: Language) -> Result<Self, Wrong> {
+impl RunPage {
+    fn of(args: &CtlArgs, language: Language) -> Result<Self, CtlError> {
         let text = args.page.as_deref().unwrap_or(LINK);
         let base = Url::parse(text).ok().filter(|url| url.scheme() == "http" && url.has_host());
         let Some(base) = base else {
-            return Err(Wrong::Words(language.pick(
+            return Err(CtlError::Words(language.pick(
                 format!("--page wants the link of a page, like {LINK}#token=TOKEN"),
                 format!("--page 需要页面链接，如 {LINK}#token=令牌"),
             )));
@@ -90,11 +90,11 @@ impl Page {
         Ok(Self { agent: config.new_agent(), base, token, language })
     }
 
-    fn carry_out(&self, args: &CtlArgs) -> Result<(), Wrong> {
+    fn carry_out(&self, args: &CtlArgs) -> Result<(), CtlError> {
         let words: Vec<&str> = args.words.iter().map(String::as_str).collect();
         let is_change = matches!(words[..], ["rate" | "users", _]);
         if !is_change && args.over.is_some() || args.at_once && words != ["stop"] {
-            return Err(Wrong::Words(self.language.pick(
+            return Err(CtlError::Words(self.language.pick(
                 "--over is for rate and users, and --at-once for stop".to_owned(),
                 "--over 用于 rate 和 users，--at-once 用于 stop".to_owned(),
             )));
@@ -118,7 +118,7 @@ impl Page {
             }
             _ => {
                 let known = WORDS.join(self.language.pick(", ", "、"));
-                return Err(Wrong::Words(self.language.pick(
+                return Err(CtlError::Words(self.language.pick(
                     format!("ctl '{}' means nothing; it knows: {known}", words.join(" ")),
                     format!("ctl 不认识 '{}'；可用：{known}", words.join(" ")),
                 )));
@@ -127,12 +127,12 @@ impl Page {
         self.print(&format!("{response:#}\n"))
     }
 
-    fn print(&self, text: &str) -> Result<(), Wrong> {
-        if output::write_stdout(text, self.language) == Wrote::Failed { Err(Wrong::Untold) } else { Ok(()) }
+    fn print(&self, text: &str) -> Result<(), CtlError> {
+        if output::write_stdout(text, self.language) == Wrote::Failed { Err(CtlError::Untold) } else { Ok(()) }
     }
 
     /// A change of what runs now.
-    fn change(&self, args: &CtlArgs, what: &Value) -> Result<Value, Wrong> {
+    fn change(&self, args: &CtlArgs, what: &Value) -> Result<Value, CtlError> {
         let mut body = what.clone();
         body["revision"] = self.ask("/api/run", None)?["revision"].clone();
         if let Some(name) = &args.scenario {
@@ -141,7 +141,7 @@ impl Page {
         self.ask("/api/run/changes", Some(&body))
     }
 
-    fn send(&self, path: &str, body: Option<&Value>) -> Result<ureq::http::Response<ureq::Body>, Wrong> {
+    fn send(&self, path: &str, body: Option<&Value>) -> Result<ureq::http::Response<ureq::Body>, CtlError> {
         let mut url = self.base.clone();
         url.set_path(path);
         url.set_fragment(None);
@@ -155,7 +155,7 @@ impl Page {
         };
         sent.map_err(|error| {
             let (base, error) = (&self.base[..url::Position::BeforePath], error.to_string());
-            Wrong::Unreached(self.language.pick(
+            CtlError::Unreached(self.language.pick(
                 format!("no page answers at {base}: {error}; start a run with --web, or name its link with --page"),
                 report::in_chinese(&format!(
                     "{base} 没有页面响应：{}；请用 --web 启动压测，或用 --page 指定链接",
@@ -165,7 +165,7 @@ impl Page {
         })
     }
 
-    fn ask(&self, path: &str, body: Option<&Value>) -> Result<Value, Wrong> {
+    fn ask(&self, path: &str, body: Option<&Value>) -> Result<Value, CtlError> {
         let mut response = self.send(path, body)?;
         let is_good = response.status().is_success();
         let text = response.body_mut().read_to_string().unwrap_or_default();
@@ -174,9 +174,9 @@ impl Page {
             Some(value) if is_good => Ok(value),
             Some(value) if value["text"].is_string() => {
                 let text = value[self.language.pick("text", "text_zh")].as_str().unwrap_or_default();
-                Err(Wrong::Refused(text.to_owned()))
+                Err(CtlError::Refused(text.to_owned()))
             }
-            _ => Err(Wrong::Unreached(self.language.pick(
+            _ => Err(CtlError::Unreached(self.language.pick(
                 format!("what answers at {} is no page of onrush", &self.base[..url::Position::BeforePath]),
                 format!("{} 上的服务不是 onrush 的页面", &self.base[..url::Position::BeforePath]),
             ))),
@@ -184,7 +184,7 @@ impl Page {
     }
 
     /// One event in each line, until there are no more: `{"event": "interval", "data": {...}}`.
-    fn events(&self) -> Result<(), Wrong> {
+    fn events(&self) -> Result<(), CtlError> {
         let response = self.send("/api/events", None)?;
         if !response.status().is_success() {
             return self.ask("/api/events", None).map(drop);

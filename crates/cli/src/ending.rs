@@ -9,7 +9,7 @@ use crate::run_settings::RunSettings;
 
 /// How a load ended, beside its figures.
 #[derive(Clone, Copy)]
-pub(crate) struct Outcome {
+pub(crate) struct LoadOutcome {
     pub(crate) wrote: Wrote,
     /// Somebody pressed Ctrl-C.
     pub(crate) was_requested: bool,
@@ -20,7 +20,7 @@ pub(crate) struct Outcome {
 }
 
 /// The exit code. `wants_file`: somebody wants the report in one.
-pub(crate) fn exit(plan: &Plan, run: &Run, settings: &RunSettings, outcome: Outcome, wants_file: bool) -> Exit {
+pub(crate) fn exit(plan: &Plan, run: &Run, settings: &RunSettings, outcome: LoadOutcome, wants_file: bool) -> Exit {
     let counts = &run.tally;
     // What was never answered met no expectation.
     let is_unexpected = plan.has_expectations()

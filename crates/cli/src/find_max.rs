@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use engine::{RunError, StopHandle};
 use plan::{PlanError, RATE_UNIT, USERS_MAX, parse_count, parse_duration, parse_rate};
 use report::{Language, Varied};
-use search::{Ended, Judge, Outcome, Search, Settings, Step, TrialOrder};
+use search::{Judge, Search, SearchEnd, Settings, Step, TrialOrder, TrialOutcome};
 
 use crate::args::{Command, FindMaxArgs, HoldArgs, RunArgs};
 use crate::exit::Exit;
@@ -72,7 +72,7 @@ const OF_ONE_HOLD: [&str; 8] =
 /// Whatever can be tried with a load.
 trait Trials {
     /// Makes a trial.
-    fn trial(&mut self, order: &TrialOrder, judge: Judge, stop: &StopHandle) -> Result<Outcome, RunError>;
+    fn trial(&mut self, order: &TrialOrder, judge: Judge, stop: &StopHandle) -> Result<TrialOutcome, RunError>;
 
     /// Looks once whether the target is as it was before.
     fn is_rested(&mut self, stop: &StopHandle) -> Result<bool, RunError>;
@@ -374,7 +374,7 @@ fn searched(
         return Exit::System;
     }
     match exit {
-        Exit::Done | Exit::Unmet if search.found().ended == Ended::Gone => Exit::NothingMeasured,
+        Exit::Done | Exit::Unmet if search.found().ended == SearchEnd::Gone => Exit::NothingMeasured,
         Exit::Done | Exit::Unmet if is_stopped => Exit::Stopped,
         exit => exit,
     }

@@ -10,15 +10,15 @@ use crate::{output, usage};
 
 /// `onrush grpc list`.
 pub(crate) fn list(args: &GrpcArgs) -> Exit {
-    tell(Ask::new(args).map_err(Wrong::from).and_then(|ask| list_of(&ask)))
+    tell(Ask::new(args).map_err(GrpcCommandError::from).and_then(|ask| list_of(&ask)))
 }
 
 /// `onrush grpc describe`.
 pub(crate) fn describe(args: &GrpcArgs) -> Exit {
-    tell(Ask::new(args).map_err(Wrong::from).and_then(|ask| description_of(&ask)))
+    tell(Ask::new(args).map_err(GrpcCommandError::from).and_then(|ask| description_of(&ask)))
 }
 
-fn tell(said: Result<String, Wrong>) -> Exit {
+fn tell(said: Result<String, GrpcCommandError>) -> Exit {
     let language = usage::language();
     match said {
         Ok(text) => output::to_stdout(&text, language),
@@ -40,17 +40,17 @@ fn exit_of(error: &ReflectError) -> Exit {
 }
 
 /// What a target says of a symbol.
-pub(crate) fn reflected(reflection: &Reflection, symbol: &str) -> Result<Schema, Wrong> {
+pub(crate) fn reflected(reflection: &Reflection, symbol: &str) -> Result<Schema, GrpcCommandError> {
     Ok(Schema::of_files(&engine::describe(reflection, symbol)?)?)
 }
 
 /// Why nothing can be said of a service.
-pub(crate) enum Wrong {
+pub(crate) enum GrpcCommandError {
     Plan(PlanError),
     Reflection(ReflectError),
 }
 
-impl Wrong {
+impl GrpcCommandError {
     pub(crate) fn say(&self, language: Language) -> (String, Exit) {
         match self {
             Self::Plan(error) => (report::plan_error(error, language), Exit::Usage),
@@ -59,13 +59,13 @@ impl Wrong {
     }
 }
 
-impl From<PlanError> for Wrong {
+impl From<PlanError> for GrpcCommandError {
     fn from(error: PlanError) -> Self {
         Self::Plan(error)
     }
 }
 
-impl From<ReflectError> for Wrong {
+impl From<ReflectError> for GrpcCommandError {
     fn from(error: ReflectError) -> Self {
         Self::Reflection(error)
     }
@@ -112,7 +112,7 @@ fn lines(names: &[String]) -> String {
 }
 
 /// All services, or all methods of one.
-fn list_of(ask: &Ask) -> Result<String, Wrong> {
+fn list_of(ask: &Ask) -> Result<String, GrpcCommandError> {
     let schema = ask.draft.request.call.schema()?;
     match (schema, &ask.symbol) {
         (Some(schema), None) => Ok(lines(&schema.services())),
@@ -126,7 +126,7 @@ fn list_of(ask: &Ask) -> Result<String, Wrong> {
 }
 
 /// What is known of a symbol, or of all services.
-fn description_of(ask: &Ask) -> Result<String, Wrong> {
+fn description_of(ask: &Ask) -> Result<String, GrpcCommandError> {
     let schema = ask.draft.request.call.schema()?;
     let Some(symbol) = &ask.symbol else {
         let (names, schema) = match schema {

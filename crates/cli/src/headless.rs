@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::args::WatchArgs;
 use crate::artifacts::{self, PAGE};
 use crate::dashboards::Dashboards;
-use crate::hold::Ready;
+use crate::hold::PreparedHold;
 use crate::run_url::{Prepared, run_input};
 use crate::{machine, output, redaction};
 
@@ -73,7 +73,7 @@ impl HeadlessRun<'_> {
 
 /// Connections that are held, likewise.
 pub(crate) struct HeadlessHold<'a> {
-    pub(crate) ready: &'a Ready,
+    pub(crate) ready: &'a PreparedHold,
     pub(crate) runs: Option<&'a Runs>,
     pub(crate) screen: Screen,
 }

@@ -34,14 +34,14 @@ pub(crate) fn hold(args: &HoldArgs) -> Exit {
 }
 
 /// Connections that can be held.
-pub(crate) struct Ready {
+pub(crate) struct PreparedHold {
     pub(crate) plan: Hold,
     pub(crate) options: HoldOptions,
     pub(crate) lookup: Option<std::time::Duration>,
 }
 
 /// What a command line means, and what it needs of this machine and of its target.
-pub(crate) fn ready(args: &HoldArgs, language: Language) -> Result<Ready, (String, Exit)> {
+pub(crate) fn ready(args: &HoldArgs, language: Language) -> Result<PreparedHold, (String, Exit)> {
     let wrong = |error: PlanError| (report::plan_error(&error, language), Exit::Usage);
     let draft = args.flags.draft().map_err(wrong)?;
     let mut plan = draft.plan().map_err(wrong)?;
@@ -56,7 +56,7 @@ pub(crate) fn ready(args: &HoldArgs, language: Language) -> Result<Ready, (Strin
         .map_err(|error| (report::driver_error(&error, language), Exit::System))?;
     let team = workers::hold_team(&plan, &args.engine, threads, language)?;
     let options = HoldOptions { address: resolved.address, tls, threads, driver, team };
-    Ok(Ready { plan, options, lookup: resolved.lookup })
+    Ok(PreparedHold { plan, options, lookup: resolved.lookup })
 }
 
 /// A run with all that it needs.
@@ -73,7 +73,7 @@ struct Session {
 
 impl Session {
     fn new(args: &HoldArgs, language: Language) -> Result<Self, (String, Exit)> {
-        let Ready { plan, options, lookup } = ready(args, language)?;
+        let PreparedHold { plan, options, lookup } = ready(args, language)?;
         let json_file = match &args.view.json {
             None => None,
             Some(path) => {

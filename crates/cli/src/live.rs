@@ -10,7 +10,7 @@ use figures::{Changed, Interval, Note, Run, Watch};
 use metrics::{Snapshot, Threshold};
 use pacing::change::Change;
 use plan::Plan;
-use report::{About, HdrLog, Json, Language, Screen, Showing, Table};
+use report::{About, HdrLog, IntervalTable, Json, Language, Screen, Showing};
 use serde_json::Value;
 
 use crate::artifacts::Keeping;
@@ -54,7 +54,7 @@ pub(crate) struct Live<'a> {
     past: Option<RecoveredRun>,
     /// A file could not be written.
     has_lost: bool,
-    table: Table,
+    table: IntervalTable,
     progress: Progress,
     /// The end of the last row.
     shown_to: Duration,
@@ -93,7 +93,7 @@ impl<'a> Live<'a> {
             is_logged: false,
             past: None,
             has_lost: false,
-            table: Table::new(view.screen).of_plan(plan),
+            table: IntervalTable::new(view.screen).of_plan(plan),
             progress: Progress::of_load(&view.screen, !view.is_json && !view.is_quiet, plan, address),
             shown_to: Duration::ZERO,
             was_aborted: false,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cluster::Setting;
+use cluster::LeaderSettings;
 use cluster::coordinator::{Complain, Keeping, Look, Workers};
 use cluster::journal::Journals;
 use cluster::nats::{BusUrl, NatsError, Role, join};
@@ -18,7 +18,7 @@ const TTL_OF_SEVERAL: Nanos = Nanos::from_millis(15_000);
 /// The workers on a bus, led from here.
 pub(crate) fn lead(
     bus: &str,
-    setting: Setting,
+    setting: LeaderSettings,
     look: Look,
     journals: Option<Journals>,
     language: Language,
@@ -27,7 +27,7 @@ pub(crate) fn lead(
     let bus_url: BusUrl = bus.parse().map_err(say)?;
     // Several servers need a while to agree on another one that writes, and nothing is renewed meanwhile.
     let ttl = if bus_url.replicas() > 1 { TTL_OF_SEVERAL } else { setting.ttl };
-    let setting = Setting { ttl, ..setting };
+    let setting = LeaderSettings { ttl, ..setting };
     let complain: Complain = Arc::new(move |stopped| {
         let (path, reason) = stopped.reported();
         output::note(&format!("onrush: {}", journals::not_kept(&path, reason.as_deref(), language)));

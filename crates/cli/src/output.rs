@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, Write};
 use std::sync::Mutex;
 
-use plan::Known;
+use plan::SecretValues;
 use report::{Language, Room, Screen};
 
 use crate::exit::Exit;
@@ -154,7 +154,7 @@ pub(crate) fn received() -> Vec<String> {
 /// The same without our name. A secret that was typed stays out, whoever says it again.
 pub(crate) fn note(text: &str) {
     let words = redaction::words_typed();
-    let text = Known::of_words(words.iter().map(String::as_str)).hide(text);
+    let text = SecretValues::of_words(words.iter().map(String::as_str)).hide(text);
     if let Some(received) =
         RECEIVED.lock().expect("nobody panics with it").as_mut().filter(|received| received.len() < SERVER_TEXTS_MAX)
     {

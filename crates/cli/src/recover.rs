@@ -140,7 +140,7 @@ fn said(error: &JournalError, language: Language) -> String {
         JournalError::Io { path, reason } => format!("{}：{}", path.display(), report::in_chinese(&reason.to_string())),
         JournalError::NotOne { path } => {
             format!(
-                "{} 不是本地留存（ring）：应是工作进程或主控进程写下的目录，含 head、turn-1 和 turn-2",
+                "{} 不是本地留存（journal）：应是工作进程或主控进程写下的目录，含 head、turn-1 和 turn-2",
                 path.display()
             )
         }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::RunResult;
-use plan::{Known, Plan};
+use plan::{Plan, SecretValues};
 
 /// The plan as views may show it.
 pub(crate) fn shown_plan(plan: &Plan, with_secrets: bool) -> Arc<Plan> {
@@ -15,7 +15,7 @@ pub(crate) fn file(plan: &Plan, text: &str, with_secrets: bool) -> String {
     if with_secrets {
         return text.to_owned();
     }
-    let known = Known::of_plan(plan);
+    let known = SecretValues::of_plan(plan);
     let line = |line: &str| {
         let mut line = known.hide(line);
         // YAML takes a bare one for the name of something else.
@@ -56,14 +56,14 @@ pub(crate) fn command(plan: &Plan, with_secrets: bool) -> Vec<String> {
     if with_secrets {
         return all;
     }
-    let known = Known::of_plan(plan);
+    let known = SecretValues::of_plan(plan);
     words(&all).iter().map(|word| known.hide(&masked(word))).collect()
 }
 
 /// The same of connections that are held.
 pub(crate) fn command_of_hold() -> Vec<String> {
     let all = words_typed();
-    let known = Known::of_words(all.iter().map(String::as_str));
+    let known = SecretValues::of_words(all.iter().map(String::as_str));
     words(&all).iter().map(|word| known.hide(&masked(word))).collect()
 }
 
@@ -115,7 +115,7 @@ fn masked(word: &str) -> String {
 /// What servers said.
 pub(crate) fn received(plan: &Plan, mut result: RunResult, with_secrets: bool) -> RunResult {
     if !with_secrets {
-        let known = Known::of_plan(plan);
+        let known = SecretValues::of_plan(plan);
         let all = result.apart.iter_mut().chain([&mut result.total]);
         all.for_each(|seen| seen.change_server_texts(|said| known.hide(&plan::masked(said))));
     }

@@ -17,7 +17,7 @@ use crate::artifacts::{self, ArtifactOptions, Keeping};
 use crate::consent::{self, Asking, TargetAccess};
 use crate::dashboards::Dashboards;
 use crate::data_sources::supplies;
-use crate::ending::{self, Outcome};
+use crate::ending::{self, LoadOutcome};
 use crate::exit::Exit;
 use crate::exporting::ExportOptions;
 use crate::files::Files;
@@ -326,7 +326,7 @@ impl Load {
         let (wrote, is_worse) = live.finish(&run);
         let is_logged = writing.is_none_or(|writing| writing.finish(self.view.language));
         let wrote = if is_logged { wrote } else { Wrote::Failed };
-        let outcome = Outcome { wrote, was_requested, was_aborted, is_worse };
+        let outcome = LoadOutcome { wrote, was_requested, was_aborted, is_worse };
         self.exit(&plan, &run, settings, outcome)
     }
 
@@ -358,7 +358,10 @@ impl Load {
     }
 
     pub(crate) fn showing(&self, plan: &Plan, settings: &RunSettings) -> Showing {
-        Showing { language: self.view.language, secrets: (!settings.with_secrets).then(|| plan::Known::of_plan(plan)) }
+        Showing {
+            language: self.view.language,
+            secrets: (!settings.with_secrets).then(|| plan::SecretValues::of_plan(plan)),
+        }
     }
 
     /// One exchange of each step, in full.
@@ -395,7 +398,7 @@ impl Load {
 
     /// What the target says of its services, where the plan needs it, and whom the load may reach then.
     pub(crate) fn described(&self, draft: &Draft) -> Result<Option<(Schema, TargetPolicy)>, Exit> {
-        let say = |wrong: grpc::Wrong| {
+        let say = |wrong: grpc::GrpcCommandError| {
             let (text, exit) = wrong.say(self.view.language);
             self.refuse(&text, exit)
         };
@@ -420,7 +423,7 @@ impl Load {
         exit
     }
 
-    pub(crate) fn exit(&self, plan: &Plan, run: &Run, settings: &RunSettings, outcome: Outcome) -> Exit {
+    pub(crate) fn exit(&self, plan: &Plan, run: &Run, settings: &RunSettings, outcome: LoadOutcome) -> Exit {
         ending::exit(plan, run, settings, outcome, self.json_file.is_some())
     }
 }

@@ -38,7 +38,7 @@ mod bus_benchmark {
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::Duration;
 
-    use cluster::bus_benchmark::{BusBenchmarkError, Fault, Moment, Order, Outcome, try_out};
+    use cluster::bus_benchmark::{BenchmarkOrder, BusBenchmarkError, Moment, Outcome, WorkerFault, try_out};
     use engine::{BackendFault, RunError, StopHandle};
     use host::ProcessUsage;
     use metrics::Distribution;
@@ -116,7 +116,7 @@ mod bus_benchmark {
         let bus_url = bus_url.parse().map_err(|error| (on_bus::said(&error, language), Exit::Usage))?;
         let version = env!("CARGO_PKG_VERSION").to_owned();
         let who = crate::workers::id();
-        let order = Order { bus_url, who, workers: workers as usize, seconds, patience: PATIENCE, version };
+        let order = BenchmarkOrder { bus_url, who, workers: workers as usize, seconds, patience: PATIENCE, version };
         let mut took = Took::default();
         let mut reported = 0;
         let watched = Watched::default();
@@ -220,10 +220,10 @@ mod bus_benchmark {
     }
 
     /// What went wrong with a worker.
-    fn wrong(fault: &Fault, language: Language) -> String {
+    fn wrong(fault: &WorkerFault, language: Language) -> String {
         match fault {
-            Fault::Bus(error) => on_bus::said(error, language),
-            Fault::GivenUp => language.pick(
+            WorkerFault::Bus(error) => on_bus::said(error, language),
+            WorkerFault::GivenUp => language.pick(
                 "a worker did not reach whoever leads in time: the bus, this machine or both have too much to do"
                     .to_owned(),
                 "有工作进程未能及时联系到主控进程：总线或本机（或两者）负荷过重".to_owned(),

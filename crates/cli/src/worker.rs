@@ -9,7 +9,7 @@ use std::time::Duration;
 use cluster::bus::{Bus, Inbox};
 use cluster::local;
 use cluster::protocol::Refusal;
-use cluster::worker_runtime::{Notice, Setting, WorkerEnvironment, WorkerRuntime};
+use cluster::worker_runtime::{Notice, WorkerEnvironment, WorkerIdentity, WorkerRuntime};
 use driver::Choice;
 use engine::{DataSources, HoldOptions, Places, RequestLogConfig, ResolveError, RunOptions};
 use feed::Feed;
@@ -65,7 +65,7 @@ pub(crate) fn worker(args: &WorkerArgs) -> Exit {
             return Exit::System;
         }
     };
-    let setting = Setting {
+    let setting = WorkerIdentity {
         id: workers::id(),
         name: args.name.clone().unwrap_or_else(own_name),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -151,7 +151,7 @@ impl BusChoice {
     }
 }
 
-fn work(way: &BusChoice, setting: Setting, place: &Arc<dyn WorkerEnvironment>, language: Language) -> Exit {
+fn work(way: &BusChoice, setting: WorkerIdentity, place: &Arc<dyn WorkerEnvironment>, language: Language) -> Exit {
     let folder = setting.folder.clone();
     let hand = WorkerRuntime::new(setting, place);
     let stop = hand.stop_handle();

@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 
 use cluster::coordinator::{Look, Workers};
 use cluster::local::LocalBus;
-use cluster::{OnLoss, Setting};
+use cluster::{LeaderSettings, OnLoss};
 use engine::{BackendFault, HoldBackend, HoldBegun, HoldOrder, RemoteBackend, RemoteRun, RunError};
 use pacing::Nanos;
 use plan::{Hold, Load, Plan, PlanError, Scenario, Target, TargetPolicy, UserShape, parse_count};
@@ -137,12 +137,12 @@ fn own_team(
         _ => OnLoss::Rebalance,
     };
     let journals = journals::journals(engine.journal.as_deref(), engine.cluster.is_some(), language)?;
-    let wanted = Wanted { count, least, on_loss, is_standby: engine.standby };
+    let wanted = WorkerPlan { count, least, on_loss, is_standby: engine.standby };
     let team: Result<LocalWorkers, std::io::Error> = match (&engine.cluster, &hosts) {
         (Some(bus), _) => {
             let processes = WorkerProcesses::default();
             // Whoever takes it over reads all that was told.
-            let setting = Setting { is_alone: false, ..wanted.remote() };
+            let setting = LeaderSettings { is_alone: false, ..wanted.remote() };
             let workers = on_bus(bus, setting, processes.look(), journals, language)?;
             let team = LocalWorkers { workers, processes, _bus: None, _folder: None };
             if let Some(hosts) = &hosts {
@@ -199,17 +199,17 @@ fn allowed_by<'a>(targets: impl IntoIterator<Item = &'a Target>) -> Vec<String> 
 }
 
 /// How many workers are wanted, and what becomes of the load when some are lost.
-struct Wanted {
+struct WorkerPlan {
     count: usize,
     least: usize,
     on_loss: OnLoss,
     is_standby: bool,
 }
 
-impl Wanted {
+impl WorkerPlan {
     /// How workers of other machines are led: all takes longer between machines.
-    fn remote(&self) -> Setting {
-        Setting {
+    fn remote(&self) -> LeaderSettings {
+        LeaderSettings {
             patience: PATIENCE_AFAR,
             ttl: TTL_AFAR,
             late_news: LATE_NEWS_AFAR,
@@ -220,8 +220,8 @@ impl Wanted {
     }
 
     /// How workers of this machine are led.
-    fn setting(&self) -> Setting {
-        Setting {
+    fn setting(&self) -> LeaderSettings {
+        LeaderSettings {
             who: drawn(2),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             workers: self.count,
@@ -246,7 +246,7 @@ use crate::on_bus::lead as on_bus;
 #[cfg(not(feature = "nats"))]
 fn on_bus(
     _bus: &str,
-    _setting: Setting,
+    _setting: LeaderSettings,
     _look: Look,
     _journals: Option<cluster::journal::Journals>,
     language: Language,
@@ -329,7 +329,7 @@ pub(crate) fn id() -> u64 {
 
 impl LocalWorkers {
     /// A bus of this process, and where it is.
-    fn around_a_bus(setting: Setting) -> Result<(Self, PathBuf), std::io::Error> {
+    fn around_a_bus(setting: LeaderSettings) -> Result<(Self, PathBuf), std::io::Error> {
         let folder = OwnFolder::new()?;
         let path = folder.0.join("bus");
         let bus = LocalBus::open(&path)?;
@@ -341,7 +341,7 @@ impl LocalWorkers {
     }
 
     /// Processes of this machine.
-    fn here(wanted: &Wanted, threads: usize, engine: &EngineArgs) -> Result<Self, std::io::Error> {
+    fn here(wanted: &WorkerPlan, threads: usize, engine: &EngineArgs) -> Result<Self, std::io::Error> {
         let (team, path) = Self::around_a_bus(wanted.setting())?;
         let count = wanted.count;
         for number in 1..=count {

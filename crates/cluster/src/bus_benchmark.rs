@@ -19,7 +19,7 @@ use crate::bus::{BusEvent, Inbox};
 use crate::coordinator::Workers;
 use crate::nats::{BusUrl, NatsError, Role, forget, join};
 use crate::protocol::{Batch, read};
-use crate::{OnLoss, Setting};
+use crate::{OnLoss, Setup};
 pub use made::{TIME_MIN, TIMES};
 use virtual_worker::Shared;
 
@@ -30,7 +30,7 @@ const FAULTS_MAX: usize = 16;
 
 /// What is to be tried.
 #[derive(Clone, Debug)]
-pub struct Order {
+pub struct BenchmarkOrder {
     /// The bus. They meet in a cluster of their own there, which goes with them.
     pub bus_url: BusUrl,
     /// Drawn: no other crowd has the same.
@@ -58,7 +58,7 @@ pub enum Moment {
 
 /// What came of it.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct BenchmarkOutcome {
     /// From the first to the moment when all were ready.
     pub ready_after: Duration,
     /// Workers that had a part.
@@ -86,12 +86,12 @@ pub struct Outcome {
     /// How often something went wrong with a worker.
     pub fault_count: usize,
     /// What, of the first of them.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<WorkerFault>,
 }
 
 /// What may go wrong with a worker.
 #[derive(Clone, Debug)]
-pub enum Fault {
+pub enum WorkerFault {
     /// It does not come on the bus.
     Bus(Arc<NatsError>),
     /// It did not reach whoever leads in time.
@@ -110,7 +110,7 @@ pub enum BusBenchmarkError {
         /// What the engine says.
         error: RunError,
         /// What went wrong with a worker.
-        first: Option<Fault>,
+        first: Option<WorkerFault>,
     },
     /// The system.
     #[error(transparent)]
@@ -122,7 +122,7 @@ pub enum BusBenchmarkError {
 
 /// What all threads know.
 #[derive(Clone, Debug)]
-struct Known {
+struct SharedFacts {
     clock: Clock,
     /// When the run started, by that clock; 0 before.
     started: Arc<AtomicU64>,
@@ -139,17 +139,25 @@ type Lags = Arc<Mutex<(Distribution, u64)>>;
 ///
 /// # Errors
 /// There is no bus, or workers do not get ready.
-pub fn try_out(order: &Order, stop: &StopHandle, tell: impl FnMut(Moment)) -> Result<Outcome, BusBenchmarkError> {
+pub fn try_out(
+    order: &BenchmarkOrder,
+    stop: &StopHandle,
+    tell: impl FnMut(Moment),
+) -> Result<BenchmarkOutcome, BusBenchmarkError> {
     // Nobody else is there: neither workers that make load, nor another crowd.
     let bus_url = order.bus_url.named(format!("sim-{:016x}", order.who));
-    let outcome = tried(&Order { bus_url: bus_url.clone(), ..order.clone() }, stop, tell);
+    let outcome = tried(&BenchmarkOrder { bus_url: bus_url.clone(), ..order.clone() }, stop, tell);
     forget(&bus_url);
     outcome
 }
 
-fn tried(order: &Order, stop: &StopHandle, mut tell: impl FnMut(Moment)) -> Result<Outcome, BusBenchmarkError> {
+fn tried(
+    order: &BenchmarkOrder,
+    stop: &StopHandle,
+    mut tell: impl FnMut(Moment),
+) -> Result<BenchmarkOutcome, BusBenchmarkError> {
     let begun = Instant::now();
-    let known = Known {
+    let known = SharedFacts {
         clock: Clock::start(),
         started: Arc::default(),
         there: Arc::default(),
@@ -198,7 +206,7 @@ fn tried(order: &Order, stop: &StopHandle, mut tell: impl FnMut(Moment)) -> Resu
     let made = bus_benchmark.ends();
     let (lags, bytes) = lags.lock().map(|lags| lags.clone()).unwrap_or_default();
     let workers_summary = result.workers_summary.unwrap_or_default();
-    Ok(Outcome {
+    Ok(BenchmarkOutcome {
         ready_after,
         with_part: workers_summary.workers.len(),
         span,
@@ -228,11 +236,11 @@ struct Made {
     starts: u64,
     times: Distribution,
     fault_count: usize,
-    faults: Vec<Fault>,
+    faults: Vec<WorkerFault>,
 }
 
 impl BusBenchmark {
-    fn comes(order: &Order, known: &Known) -> Result<Self, std::io::Error> {
+    fn comes(order: &BenchmarkOrder, known: &SharedFacts) -> Result<Self, std::io::Error> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let shared = Shared::new(order, known.clone());
         let count = order.workers as u64;
@@ -248,9 +256,9 @@ impl BusBenchmark {
 }
 
 /// Whoever leads them; what it hears is looked at on its way.
-fn leads(order: &Order, known: &Known, lags: Lags) -> Result<Workers, NatsError> {
+fn leads(order: &BenchmarkOrder, known: &SharedFacts, lags: Lags) -> Result<Workers, NatsError> {
     let known = known.clone();
-    let setting = Setting {
+    let setting = Setup {
         who: order.who,
         version: order.version.clone(),
         workers: order.workers,

@@ -25,7 +25,7 @@ use plan::{Carried, Hold, Plan};
 
 use crate::bus::{Bus, BusEvent, Inbox};
 use crate::encoding::pack;
-use crate::leader::{Leader, RunOrder, Setting};
+use crate::leader::{Leader, LeaderSettings, RunOrder};
 pub use journal::{Complain, Keeping};
 pub use order::undivided;
 use order::{hold_order, run_order};
@@ -94,7 +94,7 @@ impl Workers {
     /// # Errors
     /// There is no bus, or no thread.
     pub fn lead<E: From<std::io::Error>>(
-        setting: Setting,
+        setting: LeaderSettings,
         look: Look,
         keeping: Option<Keeping>,
         join: impl FnOnce(Vec<String>, Inbox) -> Result<Box<dyn Bus>, E>,

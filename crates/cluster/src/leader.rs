@@ -56,7 +56,7 @@ pub enum OnLoss {
 
 /// How somebody leads.
 #[derive(Clone, Debug)]
-pub struct Setting {
+pub struct LeaderSettings {
     /// Who it is: drawn when it starts.
     pub who: u64,
     /// Its version of onrush.
@@ -148,7 +148,7 @@ const LOAD_AGAIN: Nanos = Nanos::from_millis(500);
 /// Who leads, or would.
 #[derive(Debug)]
 pub struct Leader {
-    setting: Setting,
+    setting: LeaderSettings,
     keeper: LeaseKeeper,
     members: Members,
     /// What is to be done, as we want it.
@@ -186,7 +186,7 @@ pub struct Leader {
 
 impl Leader {
     /// One that may lead.
-    pub fn new(setting: Setting, now: Nanos) -> Self {
+    pub fn new(setting: LeaderSettings, now: Nanos) -> Self {
         Self {
             keeper: LeaseKeeper::new(setting.who, setting.ttl, now),
             members: Members::default(),

@@ -47,5 +47,5 @@ mod sim;
 pub mod worker;
 pub mod worker_runtime;
 
-pub use leader::{Leader, LeaderUpdate, OnLoss, RunOrder, Setting};
+pub use leader::{Leader, LeaderSettings, LeaderUpdate, OnLoss, RunOrder};
 pub use worker::{Act, PartOf, Worker};

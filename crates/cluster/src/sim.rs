@@ -20,7 +20,7 @@ use crate::OnLoss;
 use pacing::change::ChangeKind;
 use pacing::open::{Rate, Stage};
 use pacing::{Nanos, Random};
-use world::{Fault, Happens, Setting, World};
+use world::{Happens, MessageFault, Setup, World};
 
 /// Mistakes that are made on purpose: each must be found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +75,7 @@ fn to_rate(per_second: u64) -> ChangeKind {
 }
 
 /// A world as its seed makes it up.
-fn setting_of(seed: u64) -> Setting {
+fn setting_of(seed: u64) -> Setup {
     let mut random = Random::of_stream(seed, 77);
     let mut below = |bound: u64| (random.unit() * bound as f64) as u64;
     let workers = 2 + below(5) as usize;
@@ -105,13 +105,13 @@ fn setting_of(seed: u64) -> Setting {
         happens.push((at, what));
     }
     let is_bad = below(2) == 0;
-    let fault = Fault {
+    let fault = MessageFault {
         delay: millis(below(3) * below(40)),
         drop: if is_bad { below(80) as f64 / 1_000.0 } else { 0.0 },
         double: if is_bad { below(80) as f64 / 1_000.0 } else { 0.0 },
         late: if seed.is_multiple_of(5) { 0.03 } else { 0.0 },
     };
-    Setting {
+    Setup {
         seed,
         workers,
         leaders: 1 + below(3) as usize,
@@ -130,7 +130,7 @@ fn setting_of(seed: u64) -> Setting {
     }
 }
 
-fn checked(setting: Setting) -> Result<judge::Seen, String> {
+fn checked(setting: Setup) -> Result<judge::Seen, String> {
     let seed = setting.seed;
     let text = format!("{setting:?}");
     BUS_BENCHMARK.set(setting.bus_benchmark);
@@ -180,8 +180,8 @@ fn replay() {
     println!("{:#?}", checked(setting_of(seed)).unwrap_or_else(|found| panic!("{found}")));
 }
 
-fn calm(workers: usize, happens: Vec<(Nanos, Happens)>) -> Setting {
-    Setting {
+fn calm(workers: usize, happens: Vec<(Nanos, Happens)>) -> Setup {
+    Setup {
         seed: 3,
         workers,
         leaders: 2,
@@ -190,7 +190,7 @@ fn calm(workers: usize, happens: Vec<(Nanos, Happens)>) -> Setting {
         is_random: false,
         span: millis(30_000),
         clocks_off: millis(60_000),
-        fault: Fault { delay: millis(2), drop: 0.0, double: 0.0, late: 0.0 },
+        fault: MessageFault { delay: millis(2), drop: 0.0, double: 0.0, late: 0.0 },
         happens,
         on_loss: OnLoss::Rebalance,
         is_distant: true,
@@ -216,7 +216,7 @@ fn planned_changes_lose_nothing() {
 fn a_leader_that_is_killed_costs_nothing() {
     for happens in [Happens::KillLeader, Happens::CutLeader(millis(20_000)), Happens::StallLeader(millis(8_000))] {
         for on_loss in [OnLoss::Rebalance, OnLoss::Continue, OnLoss::Fail] {
-            let setting = Setting { on_loss, ..calm(3, vec![(millis(8_000), happens.clone())]) };
+            let setting = Setup { on_loss, ..calm(3, vec![(millis(8_000), happens.clone())]) };
             let seen = checked(setting).unwrap_or_else(|found| panic!("{found}"));
             assert_eq!((seen.undelivered, seen.unknown, seen.lost), (0, 0, 0), "{happens:?}: {seen:?}");
             assert!(seen.takeovers == 1 && seen.without_leader <= millis(4_000), "{happens:?}: {seen:?}");
@@ -230,7 +230,7 @@ fn a_leader_that_is_killed_costs_nothing() {
 fn a_full_bus_loses_nothing() {
     for seed in 0..40 {
         let happens = vec![(millis(14_000 + 300 * seed), Happens::KillLeader)];
-        let setting = Setting { seed, keeps_every: millis(60_000), entries_max: Some(12), ..calm(3, happens) };
+        let setting = Setup { seed, keeps_every: millis(60_000), entries_max: Some(12), ..calm(3, happens) };
         let seen = checked(setting).unwrap_or_else(|found| panic!("{found}"));
         assert_eq!((seen.undelivered, seen.unknown, seen.lost, seen.recalled), (0, 0, 0, 1), "{seen:?}");
     }
@@ -266,7 +266,7 @@ fn a_bus_that_is_gone_pauses_the_load() {
     let seen = checked(calm(3, vec![(millis(6_000), Happens::CutBus(millis(2_000)))]))
         .unwrap_or_else(|found| panic!("{found}"));
     assert_eq!((seen.undelivered, seen.unknown, seen.lost), (0, 0, 0), "{seen:?}");
-    let long = Setting { span: millis(60_000), ..calm(3, vec![(millis(6_000), Happens::CutBus(millis(40_000)))]) };
+    let long = Setup { span: millis(60_000), ..calm(3, vec![(millis(6_000), Happens::CutBus(millis(40_000)))]) };
     let seen = checked(long).unwrap_or_else(|found| panic!("{found}"));
     assert_eq!(seen.unknown, 0, "{seen:?}");
     assert!((33 * 100..=42 * 100).contains(&seen.undelivered), "{seen:?}");
@@ -285,7 +285,7 @@ fn changes_hold_for_all() {
             (millis(18_000), Happens::KillLeader),
             (millis(24_000), Happens::Change(ChangeKind::End)),
         ];
-        let setting = Setting { is_random, ..calm(3, happens) };
+        let setting = Setup { is_random, ..calm(3, happens) };
         let seen = checked(setting).unwrap_or_else(|found| panic!("{found}"));
         assert_eq!((seen.undelivered, seen.unknown, seen.lost, seen.joined), (0, 0, 0, 1), "{seen:?}");
         assert_eq!(seen.started, seen.planned);
@@ -313,7 +313,7 @@ fn changes_that_come_late_are_known() {
             for (cut, leaders) in [(500, 2), (1_500, 2), (3_000, 1), (4_500, 1), (4_500, 2)] {
                 let at = millis(8_000);
                 let happens = vec![(at, Happens::Change(what.clone())), (at, happens(millis(cut)))];
-                let setting = Setting { leaders, ..calm(3, happens) };
+                let setting = Setup { leaders, ..calm(3, happens) };
                 let text = format!("{setting:?}");
                 let seen = checked(setting).unwrap_or_else(|found| panic!("{found}"));
                 assert_eq!(seen.unknown, 0, "{text}: {seen:?}");
@@ -334,7 +334,7 @@ fn is_caught(bug: Bug) {
     is_caught_in(bug, (0..300).map(setting_of));
 }
 
-fn is_caught_in(bug: Bug, mut settings: impl Iterator<Item = Setting>) {
+fn is_caught_in(bug: Bug, mut settings: impl Iterator<Item = Setup>) {
     let often = if is_long() { 3 } else { 1 };
     PLANTED.set(Some(bug));
     let found = settings.by_ref().filter_map(|setting| checked(setting).err()).take(often).count();
@@ -367,8 +367,8 @@ fn what_was_not_written_is_caught() {
     // Much is to be written, and whoever writes does not hear of it: then it writes again, and is refused.
     let busy = |seed| {
         let joins = (5..20).map(|second| (millis(second * 1_000), Happens::Join)).collect();
-        let fault = Fault { delay: millis(60), drop: 0.08, double: 0.0, late: 0.0 };
-        Setting { seed, fault, ..calm(3, joins) }
+        let fault = MessageFault { delay: millis(60), drop: 0.08, double: 0.0, late: 0.0 };
+        Setup { seed, fault, ..calm(3, joins) }
     };
     let settings = || (0..if is_long() { 60 } else { 20 }).map(busy);
     for setting in settings() {

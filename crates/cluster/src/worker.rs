@@ -63,7 +63,7 @@ enum Pending {
 
 /// How far it is with a run.
 #[derive(Clone, Debug)]
-enum Stage {
+enum RunStage {
     /// The packet is fetched, since then; and since when it is known not to be there.
     Fetches(Nanos, Option<Nanos>),
     /// It gets ready.
@@ -80,7 +80,7 @@ struct OwnRun {
     run: u64,
     incarnation: u32,
     plan: String,
-    stage: Stage,
+    stage: RunStage,
     probes: Probes,
     /// Whose clock was asked.
     clock_of: u64,
@@ -415,7 +415,7 @@ impl Worker {
     /// When there is something to do at the latest.
     pub fn wake_at(&self, now: Nanos) -> Nanos {
         let boxes = self.boxes.iter().map(|(_, outbox)| outbox.wake_at()).min().unwrap_or(Nanos::NEVER);
-        let is_asking = self.run.as_ref().is_some_and(|run| matches!(run.stage, Stage::Asks(..)));
+        let is_asking = self.run.as_ref().is_some_and(|run| matches!(run.stage, RunStage::Asks(..)));
         let soon = now + if is_asking { Nanos::from_millis(50) } else { HELLO_AGAIN };
         let soon = soon.min(self.called_at.unwrap_or(Nanos::NEVER));
         let lease = if self.run.is_some() && self.lease_until > now { self.lease_until } else { Nanos::NEVER };

@@ -30,7 +30,7 @@ use held::HoldWorker;
 use issue_log::Trouble;
 use journal::{JournalHeader, Keeper};
 use part::PartWorker;
-use work::{Work, prepare, share_of_budget};
+use work::{WorkerTask, prepare, share_of_budget};
 
 /// What a machine says of a plan before it carries out a part of it.
 pub trait WorkerEnvironment: Send + Sync {
@@ -86,7 +86,7 @@ pub enum Notice {
 
 /// Who a worker is.
 #[derive(Clone, Debug)]
-pub struct Setting {
+pub struct WorkerIdentity {
     /// Drawn when it starts.
     pub id: u64,
     /// What it is called.
@@ -105,7 +105,7 @@ pub struct Setting {
 
 enum Input {
     BusEvent(BusEvent),
-    Prepared(u64, Box<Result<(Work, Nanos), Refusal>>, Option<JournalHeader>),
+    Prepared(u64, Box<Result<(WorkerTask, Nanos), Refusal>>, Option<JournalHeader>),
     /// A part is there to be steered.
     Control(PartOf, Control),
     /// The same of connections that are held.
@@ -148,7 +148,7 @@ impl WorkerStopHandle {
 }
 
 /// A part of this process.
-struct Own {
+struct RunningPart {
     of: PartOf,
     slot_grant: u16,
     stop: StopHandle,
@@ -163,7 +163,7 @@ type Loss = ((u64, u32), u16, Vec<u16>, Nanos);
 
 /// What is known of a run.
 struct OwnRun {
-    work: Work,
+    work: WorkerTask,
     /// What stands in the head of its ring.
     journal_header: Option<JournalHeader>,
     changes: Vec<Change>,
@@ -178,13 +178,13 @@ struct OwnRun {
 pub struct WorkerRuntime<'a> {
     worker: Worker,
     place: &'a Arc<dyn WorkerEnvironment>,
-    setting: Setting,
+    setting: WorkerIdentity,
     clock: Clock,
     lease: Lease,
     inputs: Receiver<Input>,
     sender: Sender<Input>,
     runs: HashMap<u64, OwnRun>,
-    parts: Vec<Own>,
+    parts: Vec<RunningPart>,
     is_closed: bool,
     is_alone: bool,
     trouble: Trouble,
@@ -197,7 +197,7 @@ const STOPS_WITHIN: Nanos = Nanos::from_millis(15_000);
 
 impl<'a> WorkerRuntime<'a> {
     /// One that is ready to join a bus.
-    pub fn new(setting: Setting, place: &'a Arc<dyn WorkerEnvironment>) -> Self {
+    pub fn new(setting: WorkerIdentity, place: &'a Arc<dyn WorkerEnvironment>) -> Self {
         let clock = Clock::start();
         let hello = Hello::new(setting.id, setting.name.clone(), setting.version.clone(), setting.weight);
         let (sender, inputs) = channel();
@@ -309,14 +309,14 @@ impl<'a> WorkerRuntime<'a> {
     fn prepared(
         &mut self,
         run: u64,
-        result: Result<(Work, Nanos), Refusal>,
+        result: Result<(WorkerTask, Nanos), Refusal>,
         journal_header: Option<JournalHeader>,
         now: Nanos,
     ) {
         match result {
             Ok((work, warmup)) => {
                 // Connections that are held have no ring.
-                let journal_header = journal_header.filter(|_| matches!(work, Work::Load(..)));
+                let journal_header = journal_header.filter(|_| matches!(work, WorkerTask::Load(..)));
                 let own = OwnRun {
                     work,
                     journal_header,
@@ -382,7 +382,7 @@ impl<'a> WorkerRuntime<'a> {
                     self.look_whether_over(life, now);
                 }
                 Act::Abort { run } => {
-                    let own: Vec<&Own> = self.parts.iter().filter(|part| part.of.run == run).collect();
+                    let own: Vec<&RunningPart> = self.parts.iter().filter(|part| part.of.run == run).collect();
                     own.iter().for_each(|part| part.stop.abort());
                 }
                 Act::Refuse(refusal) => self.place.tell(&Notice::Refused(refusal)),
@@ -400,11 +400,11 @@ impl<'a> WorkerRuntime<'a> {
         let name = format!("part-{}", of.part);
         let thread = std::thread::Builder::new().name(name);
         let thread = match work {
-            Work::Load(plan, options, pieces) => {
+            WorkerTask::Load(plan, options, pieces) => {
                 let worker = self.load_worker(of, slot_grant, segment, times, (plan, *options, pieces, stop.clone()));
                 thread.spawn(move || worker.work())
             }
-            Work::Hold(plan, options) => {
+            WorkerTask::Hold(plan, options) => {
                 let (_, started, _) = times;
                 let (clock, post, stop, options) = (self.clock, self.post(of), stop.clone(), *options);
                 let worker = HoldWorker { slot_grant, plan, options, segment, stop, clock, started, post };
@@ -418,7 +418,7 @@ impl<'a> WorkerRuntime<'a> {
                 None
             }
         };
-        self.parts.push(Own { of, slot_grant, stop, control: None, ending: None, thread, is_over: false });
+        self.parts.push(RunningPart { of, slot_grant, stop, control: None, ending: None, thread, is_over: false });
     }
 
     fn post(&self, of: PartOf) -> PartReporter {
@@ -471,7 +471,7 @@ impl<'a> WorkerRuntime<'a> {
 
     /// When all parts of a life are over, there is nothing more to tell of it.
     fn look_whether_over(&mut self, life: (u64, u32), now: Nanos) {
-        let is_of = |part: &Own| (part.of.run, part.of.incarnation) == life;
+        let is_of = |part: &RunningPart| (part.of.run, part.of.incarnation) == life;
         if self.parts.iter().filter(|part| is_of(part)).any(|part| !part.is_over) {
             return;
         }

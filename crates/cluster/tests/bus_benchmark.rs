@@ -12,7 +12,7 @@ mod nats_server;
 
 use std::time::Duration;
 
-use cluster::bus_benchmark::{Moment, Order, RATE, TIME_MIN, TIMES, try_out};
+use cluster::bus_benchmark::{BenchmarkOrder, Moment, RATE, TIME_MIN, TIMES, try_out};
 use engine::StopHandle;
 use nats_server::NatsServer;
 
@@ -38,8 +38,14 @@ fn very_many_workers_lose_nothing() {
     let count = std::env::var("ONRUSH_WORKERS").ok().and_then(|text| text.parse().ok()).unwrap_or(MANY);
     let server = NatsServer::start();
     let bus_url = format!("nats://127.0.0.1:{}/crowd", server.port).parse().expect("an address");
-    let order =
-        Order { bus_url, who: 7, workers: count, seconds: SECONDS, patience: PATIENCE, version: "crowd".to_owned() };
+    let order = BenchmarkOrder {
+        bus_url,
+        who: 7,
+        workers: count,
+        seconds: SECONDS,
+        patience: PATIENCE,
+        version: "crowd".to_owned(),
+    };
     let (mut before, mut most) = (Duration::ZERO, 0);
     let outcome = try_out(&order, &StopHandle::default(), |moment| {
         let (cpu, bytes) = takes(&server);

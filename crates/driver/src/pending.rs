@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use crate::Outgoing;
 
-pub(crate) struct Pending {
+pub(crate) struct PendingSockets {
     bytes: Outgoing,
     written: usize,
 }
 
-impl Pending {
+impl PendingSockets {
     pub(crate) fn new(bytes: Outgoing) -> Self {
         Self { bytes, written: 0 }
     }

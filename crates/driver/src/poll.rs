@@ -18,8 +18,8 @@ use rustix::io::Errno;
 use table::{Kind, Slot, write};
 
 use crate::nap::Nap;
-use crate::pending::Pending;
-use crate::table::Table;
+use crate::pending::PendingSockets;
+use crate::table::SocketTable;
 use crate::timer::Timer;
 use crate::{
     Clock, Driver, Event, ListenOptions, OpenOptions, Outgoing, Socket, SocketError, Sockets, Template, Waker,
@@ -53,7 +53,7 @@ pub struct PollDriver {
 pub struct PollSockets {
     clock: Clock,
     poll: mio::Poll,
-    table: Table<Slot>,
+    table: SocketTable<Slot>,
     templates: Vec<Arc<[u8]>>,
     /// Sockets with something to do that no edge will tell again.
     again: VecDeque<Socket>,
@@ -79,7 +79,7 @@ impl PollDriver {
             sockets: PollSockets {
                 clock,
                 poll,
-                table: Table::default(),
+                table: SocketTable::default(),
                 templates: Vec::new(),
                 again: VecDeque::new(),
                 sent: VecDeque::new(),
@@ -223,7 +223,7 @@ impl Sockets for PollSockets {
 
     fn send(&mut self, socket: Socket, bytes: Outgoing) {
         let Some(slot) = self.table.find(socket) else { return };
-        let pending = Pending::new(bytes);
+        let pending = PendingSockets::new(bytes);
         let must_queue = slot.kind == Kind::Connecting || slot.has_queue();
         if must_queue || slot.send_error.is_some() {
             slot.queue().push_back(pending);

@@ -9,19 +9,19 @@ pub(crate) const GENERATION_MASK: u32 = 0x00ff_ffff;
 /// would pay for two.
 const PAGE: usize = 512;
 
-pub(crate) struct Table<T> {
+pub(crate) struct SocketTable<T> {
     /// Each page but the last is full.
     pages: Vec<Vec<(u32, Option<T>)>>,
     free: Vec<u32>,
 }
 
-impl<T> Default for Table<T> {
+impl<T> Default for SocketTable<T> {
     fn default() -> Self {
         Self { pages: Vec::new(), free: Vec::new() }
     }
 }
 
-impl<T> Table<T> {
+impl<T> SocketTable<T> {
     pub(crate) fn insert(&mut self, entry: T) -> Socket {
         if let Some(index) = self.free.pop() {
             let (generation, place) = &mut self.pages[index as usize / PAGE][index as usize % PAGE];

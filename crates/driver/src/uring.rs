@@ -37,8 +37,8 @@ use pacing::Nanos;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
 use crate::nap::Nap;
-use crate::pending::Pending;
-use crate::table::Table;
+use crate::pending::PendingSockets;
+use crate::table::SocketTable;
 use crate::timer::Timer;
 use crate::{Clock, Driver, Event, OpenOptions, Peer, Socket, Sockets, Waker};
 use op::Op;
@@ -79,12 +79,12 @@ pub struct UringSockets {
     rings: Vec<Ring>,
     /// What the rings ring, once there are several: the descriptor of a ring that defers its work wakes no poller.
     bell: OwnedFd,
-    table: Table<Entry>,
+    table: SocketTable<Entry>,
     templates: Vec<Arc<[u8]>>,
     /// Addresses of peers as the kernel reads them, while a submission may point at them.
     peers: Vec<(Peer, Box<address::Address>)>,
     /// What the kernel may still read for sockets that are closed, by user data.
-    orphans: HashMap<u64, Pending>,
+    orphans: HashMap<u64, PendingSockets>,
     /// What sockets with nothing on their way gave back.
     #[expect(clippy::vec_box, reason = "a box moves between here and a socket")]
     spare: Vec<Box<More>>,
@@ -122,7 +122,7 @@ impl UringDriver {
             clock,
             rings: Vec::new(),
             bell: eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?,
-            table: Table::default(),
+            table: SocketTable::default(),
             templates: Vec::new(),
             peers: Vec::new(),
             orphans: HashMap::new(),

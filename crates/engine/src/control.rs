@@ -80,7 +80,7 @@ pub struct StopHandle {
 
 /// What is wanted of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Wanted {
+pub enum Intent {
     /// It goes on with its plan.
     Run,
     /// Nothing more starts; what is in flight has its time.
@@ -91,11 +91,11 @@ pub enum Wanted {
 
 impl StopHandle {
     /// What is wanted.
-    pub fn wanted(&self) -> Wanted {
+    pub fn wanted(&self) -> Intent {
         match self.stop_level.get() {
-            StopLevel::RUN => Wanted::Run,
-            StopLevel::STOP => Wanted::Stop,
-            _ => Wanted::Abort,
+            StopLevel::RUN => Intent::Run,
+            StopLevel::STOP => Intent::Stop,
+            _ => Intent::Abort,
         }
     }
 

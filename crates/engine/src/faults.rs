@@ -62,8 +62,8 @@ pub(crate) fn line(fault: connection::Fault) -> Failure {
 }
 
 /// The answer to a call breaks the rules.
-pub(crate) fn grpc(fault: grpc::Fault) -> Failure {
-    use grpc::Fault as F;
+pub(crate) fn grpc(fault: grpc::ResponseFault) -> Failure {
+    use grpc::ResponseFault as F;
     Failure::Protocol(match fault {
         F::Flag => ProtocolFault::MessageFlag,
         F::Encoding => ProtocolFault::MessageEncoding,

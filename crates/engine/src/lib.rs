@@ -83,7 +83,7 @@ mod verdict;
 mod world;
 
 pub use barriers::{BarrierStats, Release};
-pub use control::{Control, Lease, Refused, StopHandle, Wanted};
+pub use control::{Control, Intent, Lease, Refused, StopHandle};
 pub use data_sources::{DataSources, UsedUp};
 pub use endpoints::{Places, PlacesError};
 pub use error::{BackendFault, RunError};

@@ -168,7 +168,7 @@ struct Asker<'a> {
 }
 
 /// How an answer ended.
-struct Ended {
+struct ResponseEnd {
     status: Option<Status>,
     message: String,
     responses: Vec<Response>,
@@ -314,7 +314,7 @@ impl<'a> Asker<'a> {
         }
     }
 
-    fn call(&mut self, path: &str, question: &Question) -> Result<Ended, ReflectError> {
+    fn call(&mut self, path: &str, question: &Question) -> Result<ResponseEnd, ReflectError> {
         let (host, question) = (String::new(), Some(question.clone()));
         let mut body = Vec::new();
         push_message(&Request { host, question }.encode_to_vec(), false, &mut body);
@@ -342,7 +342,7 @@ impl<'a> Asker<'a> {
         if let Some(status) = received.http_status.filter(|status| *status != 200) {
             return Err(self.broken(&format!("HTTP status {status}")));
         }
-        Ok(Ended { status: received.status, message: received.message, responses: received.responses })
+        Ok(ResponseEnd { status: received.status, message: received.message, responses: received.responses })
     }
 
     /// The question is not compressed, and has a time of its own.
@@ -418,7 +418,7 @@ impl<'a> Asker<'a> {
         while let Some(question) = questions.pop() {
             for response in self.ask(&question)? {
                 match response.said {
-                    Some(ReflectionBody::Files(found)) => files.extend(found.files),
+                    Some(ReflectionBody::DescriptorFiles(found)) => files.extend(found.files),
                     Some(ReflectionBody::Error(refusal)) if refusal.error_code == Status::NOT_FOUND.index() as i32 => {
                         let Question::FileContainingSymbol(symbol) = question else {
                             return Err(self.refusal(refusal.error_code, refusal.error_message));

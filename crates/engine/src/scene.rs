@@ -14,7 +14,7 @@ use plan::BudgetPart;
 use crate::control::{Changes, StopLevel};
 use crate::slices::{Follower, Slices};
 use crate::times::{Backlog, Times};
-use crate::world::{ScenarioRuntime, Work};
+use crate::world::{ScenarioConfig, ScenarioRuntime};
 
 /// A scenario between two turns of its shard.
 pub(crate) struct ScenarioLifecycle {
@@ -67,7 +67,7 @@ pub(crate) struct ScenarioOutcome {
 }
 
 impl ScenarioLifecycle {
-    pub(crate) fn new<S: Sockets>(work: Work, times: Times, waker: &Waker, sockets: &mut S) -> Self {
+    pub(crate) fn new<S: Sockets>(work: ScenarioConfig, times: Times, waker: &Waker, sockets: &mut S) -> Self {
         Self {
             scenario: work.scenario,
             world: ScenarioRuntime::new(work, waker, sockets, times.started),

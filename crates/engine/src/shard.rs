@@ -18,7 +18,7 @@ use crate::scene::{ScenarioLifecycle, ScenarioOutcome};
 #[cfg(test)]
 use crate::swarm::mutants::{Bug, strikes};
 use crate::times::Times;
-use crate::world::Work;
+use crate::world::ScenarioConfig;
 use publisher::Publisher;
 
 /// The ticks by which a shard measures how late its loop is.
@@ -34,7 +34,7 @@ const LOOKS_MAX: u32 = 64;
 pub(crate) type ShardSnapshots = Vec<Box<Snapshot>>;
 
 /// What a shard has to do of each scenario that it plays, and how long that starts something; `None` when no time ends it.
-pub(crate) type ShardAssignment = Vec<(Work, Option<Nanos>)>;
+pub(crate) type ShardAssignment = Vec<(ScenarioConfig, Option<Nanos>)>;
 
 /// What a shard tells the run.
 pub(crate) enum Report {

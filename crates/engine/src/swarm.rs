@@ -26,7 +26,7 @@ mod stalls;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use history::{History, Setting, Town};
+use history::{History, Setup, Town};
 use metrics::{Class, Measure};
 use mutants::Bug;
 use plan::{Load, UserShape};
@@ -46,7 +46,7 @@ const SECOND_SEEDS: u64 = 800;
 const SECOND_PARTS: u64 = 10;
 
 /// A run of a seed, checked.
-fn checked(setting: Setting, is_traced: bool) -> Result<History, String> {
+fn checked(setting: Setup, is_traced: bool) -> Result<History, String> {
     let seed = setting.seed;
     history::run(setting, is_traced)
         .and_then(|history| checks::all(&history).map(|()| history))
@@ -71,7 +71,7 @@ fn digest(history: &History) -> String {
 
 /// What the seeds of one thread came to.
 #[derive(Debug, Default)]
-struct Tally {
+struct SeedTally {
     exchanges: u64,
     failed: u64,
     faults: u64,
@@ -80,9 +80,9 @@ struct Tally {
     reasons: BTreeMap<&'static str, u64>,
 }
 
-impl Tally {
+impl SeedTally {
     fn play(&mut self, seed: u64) {
-        let history = checked(Setting::of(seed), false).unwrap_or_else(|found| panic!("{found}"));
+        let history = checked(Setup::of(seed), false).unwrap_or_else(|found| panic!("{found}"));
         self.exchanges += history.whole.started();
         self.failed += history.whole.failed();
         self.mixed += u32::from(is_mixed(&history));
@@ -92,7 +92,7 @@ impl Tally {
             *self.reasons.entry(failure.name()).or_insert(0) += count;
         }
         if seed.is_multiple_of(AGAIN_EVERY) {
-            let again = checked(Setting::of(seed), false).unwrap_or_else(|found| panic!("{found}"));
+            let again = checked(Setup::of(seed), false).unwrap_or_else(|found| panic!("{found}"));
             assert_eq!(digest(&history), digest(&again), "seed {seed} gave two reports");
         }
     }
@@ -113,7 +113,7 @@ fn many_seeds() {
     let _works = QUIET.read().unwrap_or_else(|poisoned| poisoned.into_inner());
     let seeds = claims::seeds::of_this_run(SEEDS, PARTS);
     let play = |first: usize| {
-        let mut tally = Tally::default();
+        let mut tally = SeedTally::default();
         seeds.iter().skip(first).step_by(SWARM_THREADS).for_each(|seed| tally.play(*seed));
         tally
     };
@@ -121,11 +121,11 @@ fn many_seeds() {
         let play = &play;
         let threads: Vec<_> = (0..SWARM_THREADS).map(|first| scope.spawn(move || play(first))).collect();
         let ends = threads.into_iter().map(|thread| thread.join());
-        let tallies: Vec<Tally> =
+        let tallies: Vec<SeedTally> =
             ends.map(|end| end.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect();
-        tallies.into_iter().fold(Tally::default(), Tally::add)
+        tallies.into_iter().fold(SeedTally::default(), SeedTally::add)
     });
-    let Tally { exchanges, failed, faults, mixed, gathering, reasons } = tally;
+    let SeedTally { exchanges, failed, faults, mixed, gathering, reasons } = tally;
     println!(
         "{exchanges} exchanges, {failed} failed, {faults} faults, {mixed} of several protocols, {gathering} gathering; failures: {reasons:?}"
     );
@@ -141,11 +141,11 @@ fn a_second_run_after_the_first() {
     // Where connections are lost the target keeps them for ever, and may have no room for more.
     let settings = claims::seeds::of_this_run(SECOND_SEEDS, SECOND_PARTS)
         .into_iter()
-        .map(Setting::of)
+        .map(Setup::of)
         .filter(|setting| setting.faults.loss == 0);
     for first in settings {
         let seed = first.seed;
-        let second = Setting { threads: first.threads % 3 + 1, ..first.clone() };
+        let second = Setup { threads: first.threads % 3 + 1, ..first.clone() };
         let mut town = Town::of(&first, false).expect("a target");
         for (setting, which) in [(first, "first"), (second, "second")] {
             let history = town.run(setting).and_then(|history| checks::all(&history).map(|()| history));
@@ -168,7 +168,7 @@ fn is_mixed(history: &History) -> bool {
 #[test]
 fn replay() {
     let Ok(seed) = std::env::var("ONRUSH_SEED") else { return };
-    let setting = Setting::of(seed.parse().expect("ONRUSH_SEED is a number"));
+    let setting = Setup::of(seed.parse().expect("ONRUSH_SEED is a number"));
     println!("{setting:#?}");
     match checked(setting, true) {
         Ok(history) => println!("{:#?}\nall checks hold", history.total.counts),
@@ -182,7 +182,7 @@ fn is_caught(bug: Bug, words: &[&str]) {
     let found: Vec<String> = (0..40)
         .filter_map(|seed| {
             mutants::plant(Some(bug), 1 + seed as u32 % 5);
-            let found = checked(Setting::of(seed), false).err();
+            let found = checked(Setup::of(seed), false).err();
             mutants::plant(None, 0);
             found
         })
@@ -211,7 +211,7 @@ fn a_leaked_slot_is_caught() {
 /// A driver that loses a completion: in a calm world every exchange of a closed load must succeed, and there one does not.
 #[test]
 fn a_completion_that_the_driver_loses_is_caught() {
-    let is_plain = |setting: &Setting| {
+    let is_plain = |setting: &Setup| {
         let is_closed = matches!(setting.plan.scenarios[0].load, Load::Closed { shape: UserShape::AtOnce, .. });
         // The share that must be caught is that of worlds in which users go through their steps and nothing else.
         let is_varied = |one: &plan::Scenario| {
@@ -221,10 +221,10 @@ fn a_completion_that_the_driver_loses_is_caught() {
         let is_varied = !setting.plan.barriers.is_empty() || setting.plan.scenarios.iter().any(is_varied);
         is_closed && setting.plan.warmup.is_zero() && !is_varied
     };
-    let calm = (0..5_000).map(Setting::of).filter(|setting| setting.is_calm() && is_plain(setting)).take(20);
+    let calm = (0..5_000).map(Setup::of).filter(|setting| setting.is_calm() && is_plain(setting)).take(20);
     let mut caught = 0;
     for (number, setting) in calm.enumerate() {
-        let with_loss = Setting { lost_completion: Some(3 + number as u64), ..setting };
+        let with_loss = Setup { lost_completion: Some(3 + number as u64), ..setting };
         caught += u32::from(checked(with_loss, false).is_err());
     }
     assert!(caught >= 15, "{caught} of 20 were caught");

@@ -22,11 +22,12 @@ pub enum TlsError {
 
 /// The flag that a fault is of.
 pub fn flag(error: &SetupError) -> &'static str {
-    use wire::tls::Part;
+    use wire::tls::CertificatePart;
     match error {
-        SetupError::NoCertificate { of: Part::Authorities }
-        | SetupError::BadCertificate { of: Part::Authorities, .. } => "--cacert",
-        SetupError::NoCertificate { of: Part::Own } | SetupError::BadCertificate { of: Part::Own, .. } => "--cert",
+        SetupError::NoCertificate { of: CertificatePart::Authorities }
+        | SetupError::BadCertificate { of: CertificatePart::Authorities, .. } => "--cacert",
+        SetupError::NoCertificate { of: CertificatePart::Own }
+        | SetupError::BadCertificate { of: CertificatePart::Own, .. } => "--cert",
         SetupError::NoKey => "--key (or --cert)",
         SetupError::BadPair { .. } => "--cert and --key",
         SetupError::KeyNotBuilt => "--key (or --cert)",

@@ -62,7 +62,7 @@ impl Budget {
 
 /// Where a user is between its first iteration and its last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Stage {
+pub(crate) enum UserPhase {
     /// It has begun nothing.
     #[default]
     New,
@@ -86,7 +86,7 @@ pub(crate) struct User {
     /// That iteration is part of what is measured.
     pub(crate) is_counted: bool,
     /// Where it is between its first iteration and its last.
-    pub(crate) stage: Stage,
+    pub(crate) stage: UserPhase,
     /// It leaves: its program says so.
     pub(crate) has_incomplete: bool,
     /// It has gone, and comes back when the load wants more users again.

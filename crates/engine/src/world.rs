@@ -81,7 +81,7 @@ use stalls::Stalls;
 use states::States;
 pub(crate) use step::{PreparedStep, http2_fields};
 use talks::Talking;
-pub(crate) use work::{ClosedWork, Counters, OpenWork, Work};
+pub(crate) use work::{ClosedWork, Counters, OpenWork, ScenarioConfig};
 
 /// Users that start between two looks at the sockets, so that answers are not kept waiting while thousands connect.
 const START_BATCH: u64 = 256;
@@ -91,7 +91,7 @@ const OPEN_HOPE: u64 = 100;
 
 /// One scenario on one shard: who does what, what became of it, and where it goes.
 pub(crate) struct ScenarioRuntime {
-    work: Work,
+    work: ScenarioConfig,
     users: Users,
     ledger: InFlight,
     pool: Pool,
@@ -222,7 +222,7 @@ impl ReachabilityGuard {
 }
 
 impl ScenarioRuntime {
-    pub(crate) fn new<S: Sockets>(mut work: Work, waker: &Waker, sockets: &mut S, started: Nanos) -> Self {
+    pub(crate) fn new<S: Sockets>(mut work: ScenarioConfig, waker: &Waker, sockets: &mut S, started: Nanos) -> Self {
         let (origins, steps) = (work.origins.to_vec(), Steps::new(work.steps.clone()));
         let templates = work.steps.iter().map(|step| sockets.register(step.request_bytes().clone())).collect();
         let is_paced = work.is_paced();

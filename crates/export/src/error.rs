@@ -80,7 +80,7 @@ pub enum ExportError {
 
 /// Why something did not arrive.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum DeliveryFault {
     /// No complete answer in time.
     TimedOut,
     /// It could not be reached, or the connection broke.

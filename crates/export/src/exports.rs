@@ -10,7 +10,7 @@ use figures::{Held, HeldInterval, Interval, Run, ScenarioPart};
 
 use crate::bounds::EXPORTS_MAX;
 use crate::deadline::Deadline;
-use crate::error::{ExportError, Fault};
+use crate::error::{DeliveryFault, ExportError};
 use crate::file::OutputFile;
 use crate::junit;
 use crate::kind::Export;
@@ -46,7 +46,7 @@ pub struct Delivery {
     /// Intervals that did not arrive.
     pub left_out: u64,
     /// The last reason for which something is missing.
-    pub fault: Option<Fault>,
+    pub fault: Option<DeliveryFault>,
     /// It is a file.
     pub is_file: bool,
 }
@@ -242,7 +242,7 @@ fn finish_one(
     };
     let mut written = |done: Result<(), std::io::Error>| match done {
         Ok(()) => delivery.delivered = 1,
-        Err(error) => delivery.fault = Some(Fault::File(error.to_string())),
+        Err(error) => delivery.fault = Some(DeliveryFault::File(error.to_string())),
     };
     match way {
         Endpoint::Queue(queue) => {
@@ -253,7 +253,7 @@ fn finish_one(
             delivery.place = scrape.address().to_string();
             let (reads, was_read) = scrape.finish(end.0, end.1);
             delivery.delivered = reads;
-            delivery.fault = (!was_read).then_some(Fault::NotRead);
+            delivery.fault = (!was_read).then_some(DeliveryFault::NotRead);
         }
         Endpoint::Junit(place) => written(place.map_or(Ok(()), |mut place| {
             place.write(suite)?;

@@ -10,7 +10,7 @@ use ureq::unversioned::transport::DefaultConnector;
 use ureq::{Agent, Body};
 use url::Url;
 
-use crate::error::Fault;
+use crate::error::DeliveryFault;
 use crate::names::Names;
 use crate::queue::Trouble;
 
@@ -73,9 +73,9 @@ fn read(body: &mut Body) -> Option<Vec<u8>> {
     body.with_config().limit(RESPONSE_BYTES_MAX).read_to_vec().ok()
 }
 
-fn refusal(status: u16, said: Option<Vec<u8>>) -> Fault {
+fn refusal(status: u16, said: Option<Vec<u8>>) -> DeliveryFault {
     let text = String::from_utf8_lossy(&said.unwrap_or_default()).into_owned();
-    Fault::Status(status, one_line(&text))
+    DeliveryFault::Status(status, one_line(&text))
 }
 
 /// What a server said, in one line that is not too long.
@@ -87,11 +87,11 @@ pub(crate) fn one_line(text: &str) -> String {
 
 fn trouble(error: &ureq::Error) -> Trouble {
     let fault = match error {
-        ureq::Error::Timeout(_) => Fault::TimedOut,
+        ureq::Error::Timeout(_) => DeliveryFault::TimedOut,
         // The kernel's own timeout of a connection looks like any other error.
-        ureq::Error::Io(error) if error.kind() == std::io::ErrorKind::TimedOut => Fault::TimedOut,
-        ureq::Error::Io(error) => Fault::Unreachable(error.to_string()),
-        other => Fault::Unreachable(one_line(&other.to_string())),
+        ureq::Error::Io(error) if error.kind() == std::io::ErrorKind::TimedOut => DeliveryFault::TimedOut,
+        ureq::Error::Io(error) => DeliveryFault::Unreachable(error.to_string()),
+        other => DeliveryFault::Unreachable(one_line(&other.to_string())),
     };
     Trouble::Later(fault, None)
 }

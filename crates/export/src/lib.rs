@@ -50,7 +50,7 @@ mod statsd;
 mod totals;
 
 pub use bounds::{EXPORT_BYTES_MAX, EXPORTS_MAX, KINDS};
-pub use error::{ExportError, Fault};
+pub use error::{DeliveryFault, ExportError};
 pub use exports::{Delivery, Environment, Exports};
 pub use kind::Export;
 pub use queue::{END_WAIT_MAX, QUEUE_MAX};

@@ -8,7 +8,7 @@ use std::time::Duration;
 use figures::{HeldInterval, Interval};
 
 use crate::deadline::Deadline;
-use crate::error::Fault;
+use crate::error::DeliveryFault;
 use crate::totals::Totals;
 
 /// Intervals that wait for a far end: a minute of the usual ones. More would only hold memory for who is gone.
@@ -53,9 +53,9 @@ impl Batch {
 #[derive(Debug)]
 pub(crate) enum Trouble {
     /// It may arrive later; after this pause, if the far end says.
-    Later(Fault, Option<Duration>),
+    Later(DeliveryFault, Option<Duration>),
     /// It never will.
-    Never(Fault),
+    Never(DeliveryFault),
 }
 
 /// Where figures go.
@@ -71,20 +71,20 @@ pub(crate) trait Sink: Send + 'static {
 
 /// What has become of the intervals.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Tally {
+pub(crate) struct IntervalTally {
     pub(crate) delivered: u64,
     pub(crate) left_out: u64,
     /// The last reason for which something is missing.
-    pub(crate) fault: Option<Fault>,
+    pub(crate) fault: Option<DeliveryFault>,
 }
 
 #[derive(Default)]
 struct State {
     /// In their order; the first ones are being sent and stay until they have arrived.
     waiting: VecDeque<Arc<Batch>>,
-    tally: Tally,
+    tally: IntervalTally,
     /// What happened last, though nothing may be missing for it yet.
-    last: Option<Fault>,
+    last: Option<DeliveryFault>,
     /// The run is over, and this is as long as it goes on.
     end_by: Option<Deadline>,
     is_done: bool,
@@ -127,7 +127,7 @@ impl Queue {
         let mut state = self.shared.lock();
         if state.waiting.len() >= QUEUE_MAX || state.is_done {
             state.tally.left_out += reported.weight();
-            state.tally.fault = state.last.clone().or(Some(Fault::Full));
+            state.tally.fault = state.last.clone().or(Some(DeliveryFault::Full));
         } else {
             state.waiting.push_back(reported.clone());
             self.shared.wake.notify_all();
@@ -143,7 +143,7 @@ impl Queue {
     }
 
     /// Waits until that is done, the time is over, or nobody wants to wait any longer.
-    pub(crate) fn finish(self, has_enough: &dyn Fn() -> bool) -> Tally {
+    pub(crate) fn finish(self, has_enough: &dyn Fn() -> bool) -> IntervalTally {
         let mut state = self.shared.lock();
         while !state.is_done && !has_enough() {
             let left = state.end_by.map_or(Duration::ZERO, Deadline::left);
@@ -156,7 +156,7 @@ impl Queue {
             };
         }
         if !state.waiting.is_empty() {
-            let fault = state.last.clone().unwrap_or(Fault::TimedOut);
+            let fault = state.last.clone().unwrap_or(DeliveryFault::TimedOut);
             lose(&mut state, usize::MAX, fault);
         }
         // The thread sees that nothing is left for it.
@@ -167,7 +167,7 @@ impl Queue {
 }
 
 /// The first ones will not arrive.
-fn lose(state: &mut State, count: usize, fault: Fault) {
+fn lose(state: &mut State, count: usize, fault: DeliveryFault) {
     let count = count.min(state.waiting.len());
     let lost: u64 = state.waiting.drain(..count).map(|reported| reported.weight()).sum();
     state.tally.left_out += lost;

@@ -22,7 +22,7 @@ pub(crate) struct TimeSeries {
     #[prost(message, repeated, tag = "1")]
     pub(crate) labels: Vec<Label>,
     #[prost(message, repeated, tag = "2")]
-    pub(crate) samples: Vec<Sample>,
+    pub(crate) samples: Vec<RemoteSample>,
 }
 
 /// A label.
@@ -36,7 +36,7 @@ pub(crate) struct Label {
 
 /// A value at an instant, in milliseconds of Unix.
 #[derive(Clone, Copy, PartialEq, Message)]
-pub(crate) struct Sample {
+pub(crate) struct RemoteSample {
     #[prost(double, tag = "1")]
     pub(crate) value: f64,
     #[prost(int64, tag = "2")]
@@ -67,7 +67,9 @@ pub(crate) fn request(points: &[(i64, &Totals)]) -> WriteRequest {
             for (labels, value) in &family.series {
                 let mut put = |end: &str, bound: Option<&str>, value: f64| {
                     let labels = sorted(&format!("{}{end}", family.name), labels, bound);
-                    request.timeseries.push(TimeSeries { labels, samples: vec![Sample { value, timestamp: *at }] });
+                    request
+                        .timeseries
+                        .push(TimeSeries { labels, samples: vec![RemoteSample { value, timestamp: *at }] });
                 };
                 match value {
                     Value::Count(count) => put(end, None, *count as f64),

@@ -51,7 +51,7 @@ impl Format {
     }
 }
 
-struct Page {
+struct ScrapePage {
     reported: Arc<Batch>,
     /// The page in each format, once somebody asked for it: whoever asks again and again costs next to nothing.
     made: [Option<Arc<[u8]>>; Format::ALL.len()],
@@ -61,20 +61,20 @@ struct Page {
     was_read: bool,
 }
 
-struct Shared {
-    page: Mutex<Page>,
+struct ScrapeShared {
+    page: Mutex<ScrapePage>,
     wake: Condvar,
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Page> {
+impl ScrapeShared {
+    fn lock(&self) -> MutexGuard<'_, ScrapePage> {
         self.page.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A page that is shown.
 pub(crate) struct Scrape {
-    shared: Arc<Shared>,
+    shared: Arc<ScrapeShared>,
     address: SocketAddr,
     leave: Option<tokio::sync::oneshot::Sender<()>>,
     thread: Option<std::thread::JoinHandle<()>>,
@@ -86,9 +86,14 @@ impl Scrape {
         let listener = TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
-        let page =
-            Page { reported: reported.clone(), made: Default::default(), is_last: false, reads: 0, was_read: false };
-        let shared = Arc::new(Shared { page: Mutex::new(page), wake: Condvar::new() });
+        let page = ScrapePage {
+            reported: reported.clone(),
+            made: Default::default(),
+            is_last: false,
+            reads: 0,
+            was_read: false,
+        };
+        let shared = Arc::new(ScrapeShared { page: Mutex::new(page), wake: Condvar::new() });
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
         let (leave, left) = tokio::sync::oneshot::channel();
         let far = shared.clone();
@@ -136,7 +141,7 @@ impl Scrape {
     }
 }
 
-async fn serve(listener: TcpListener, shared: Arc<Shared>, left: tokio::sync::oneshot::Receiver<()>) {
+async fn serve(listener: TcpListener, shared: Arc<ScrapeShared>, left: tokio::sync::oneshot::Receiver<()>) {
     let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
     let router = Router::new()
         .route("/metrics", get(metrics))
@@ -160,7 +165,7 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>, left: tokio::sync::on
     let _ = tokio::time::timeout(LEAVE_WAIT_MAX, server).await;
 }
 
-async fn metrics(State(shared): State<Arc<Shared>>, headers: HeaderMap) -> impl IntoResponse {
+async fn metrics(State(shared): State<Arc<ScrapeShared>>, headers: HeaderMap) -> impl IntoResponse {
     let accept = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
     let format = format_of(&accept.collect::<Vec<_>>().join(","));
     let (reported, made, is_last) = {

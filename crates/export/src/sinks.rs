@@ -7,7 +7,7 @@ use std::time::Duration;
 use figures::Interval;
 use url::Url;
 
-use crate::error::Fault;
+use crate::error::DeliveryFault;
 use crate::file::OutputFile;
 use crate::held::HeldTotals;
 use crate::http::{Client, decoded, one_line};
@@ -69,7 +69,7 @@ impl Sink for Otlp {
         }
         let response = self.client.post(&otlp::body(self.start, &points), wait)?;
         match otlp::rejected(&response) {
-            Some((count, why)) => Err(Trouble::Never(Fault::Rejected(count, one_line(&why)))),
+            Some((count, why)) => Err(Trouble::Never(DeliveryFault::Rejected(count, one_line(&why)))),
             None => Ok(()),
         }
     }
@@ -140,7 +140,7 @@ impl Sink for Statsd {
             for datagram in self.sent.datagrams(&reported.totals, interval, self.has_tags) {
                 // Who does not listen is known by the datagram before; what did not leave is in the next sums.
                 let sent = self.socket.send(datagram.text.as_bytes());
-                sent.map_err(|error| Trouble::Never(Fault::Unreachable(error.to_string())))?;
+                sent.map_err(|error| Trouble::Never(DeliveryFault::Unreachable(error.to_string())))?;
                 self.sent.note(datagram);
             }
         }
@@ -153,7 +153,7 @@ pub(crate) struct Csv {
     place: OutputFile,
     before: Totals,
     /// It cannot be written any more.
-    fault: Option<Fault>,
+    fault: Option<DeliveryFault>,
 }
 
 impl Csv {
@@ -172,7 +172,7 @@ impl Csv {
 
     fn reported(&mut self, written: Result<(), std::io::Error>) -> Result<(), Trouble> {
         if let Err(error) = written {
-            self.fault = Some(Fault::File(error.to_string()));
+            self.fault = Some(DeliveryFault::File(error.to_string()));
         }
         self.fault.clone().map_or(Ok(()), |fault| Err(Trouble::Never(fault)))
     }

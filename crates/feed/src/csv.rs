@@ -7,7 +7,7 @@ use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 use encoding_rs::{Encoding, UTF_8};
 use plan::Value;
 
-use crate::input::{Input, LineEnd, Misread, Start};
+use crate::input::{LineEnd, Misread, RowInput, Start};
 use crate::{COLUMNS_MAX, Csv, FeedFault, ROW_BYTES_MAX};
 
 pub(crate) struct CsvRows {
@@ -47,7 +47,7 @@ impl CsvRows {
     }
 
     /// Reads the fields of the next row; `None` after the last.
-    pub(crate) fn read(&mut self, input: &mut Input<impl Read>) -> Result<Option<Start>, Misread> {
+    pub(crate) fn read(&mut self, input: &mut RowInput<impl Read>) -> Result<Option<Start>, Misread> {
         (self.text_length, self.ends_length) = (0, 0);
         let mut begun: Option<Start> = None;
         loop {

@@ -9,7 +9,7 @@ use crate::input::Misread;
 use crate::regular::open_regular;
 use crate::row::row_bytes;
 use crate::rows::Rows;
-use crate::stream::{Order, Paces, Stream};
+use crate::stream::{Paces, RowRequest, Stream};
 use crate::{Column, FeedError, FeedFault, Pick, Reader, Row, RowPosition, RowTurn, Spec};
 
 /// Rows up to this size, as they stand in memory, are held as a whole. More are read ahead.
@@ -29,7 +29,7 @@ enum Store {
     /// All rows, and their size.
     Held(Arc<[Row]>, usize),
     /// Rows that a control thread reads when they are asked for. The thread ends when this is dropped, and each reader.
-    Streamed { orders: Sender<Order>, paces: Paces },
+    Streamed { orders: Sender<RowRequest>, paces: Paces },
 }
 
 impl Feed {

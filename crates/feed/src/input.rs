@@ -47,7 +47,7 @@ pub(crate) enum LineEnd {
     Any,
 }
 
-pub(crate) struct Input<R> {
+pub(crate) struct RowInput<R> {
     source: R,
     bytes: Vec<u8>,
     /// What is before it was taken.
@@ -56,7 +56,7 @@ pub(crate) struct Input<R> {
     has_ended: bool,
 }
 
-impl<R: Read> Input<R> {
+impl<R: Read> RowInput<R> {
     pub(crate) fn new(source: R) -> Self {
         Self { source, bytes: Vec::new(), taken: 0, start: Start { offset: 0, line: 1 }, has_ended: false }
     }

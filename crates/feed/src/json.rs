@@ -8,7 +8,7 @@ use memchr::memchr2;
 use plan::Value;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, Visitor};
 
-use crate::input::{Input, LineEnd, Misread, Start};
+use crate::input::{LineEnd, Misread, RowInput, Start};
 use crate::{COLUMNS_MAX, FeedFault, ROW_BYTES_MAX};
 
 /// Where in an array the reader is.
@@ -27,7 +27,7 @@ pub(crate) enum Awaits {
 }
 
 /// Takes the next line that is not empty; `None` after the last.
-pub(crate) fn line(input: &mut Input<impl Read>) -> Result<Option<(Start, &[u8])>, Misread> {
+pub(crate) fn line(input: &mut RowInput<impl Read>) -> Result<Option<(Start, &[u8])>, Misread> {
     // Empty lines are taken first, so that what is borrowed below is given back.
     input.peek_solid().map_err(|fault| Misread::at(input.start(), fault))?;
     let start = input.start();
@@ -37,7 +37,7 @@ pub(crate) fn line(input: &mut Input<impl Read>) -> Result<Option<(Start, &[u8])
 
 /// Takes the next object of the array; `None` after its end.
 pub(crate) fn element<'a>(
-    input: &'a mut Input<impl Read>,
+    input: &'a mut RowInput<impl Read>,
     awaits: &mut Awaits,
 ) -> Result<Option<(Start, &'a [u8])>, Misread> {
     loop {
@@ -78,7 +78,7 @@ pub(crate) fn element<'a>(
 }
 
 /// How long the object at the front is, by its brackets.
-fn object_length(input: &mut Input<impl Read>) -> Result<usize, FeedFault> {
+fn object_length(input: &mut RowInput<impl Read>) -> Result<usize, FeedFault> {
     let (mut at, mut depth, mut is_text) = (0, 0_usize, false);
     loop {
         let rest = input.rest();

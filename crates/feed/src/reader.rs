@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use crate::stream::{CHUNK_BYTES_MAX, Chunk, Order, Paces, Requests};
+use crate::stream::{CHUNK_BYTES_MAX, Chunk, Paces, Requests, RowRequest};
 use crate::{FeedError, Row};
 
 /// What a reader of rows that are not held keeps at most, where rows are at most 64 KiB: what it has, and what is on its way. Of
@@ -40,7 +40,7 @@ impl Reader {
         Self(Rows::Held(if is_copied { rows.iter().map(Row::copied).collect() } else { Arc::clone(rows) }))
     }
 
-    pub(crate) fn streamed(orders: Sender<Order>, paces: Paces, wake: impl Fn() + Send + Sync + 'static) -> Self {
+    pub(crate) fn streamed(orders: Sender<RowRequest>, paces: Paces, wake: impl Fn() + Send + Sync + 'static) -> Self {
         let (mail, arrived) = channel();
         let on_the_way_max = (ON_THE_WAY_BYTES_MAX / paces.chunk_bytes_max()).clamp(ON_THE_WAY_MIN, ON_THE_WAY_MAX);
         let mut streamed = Streamed {
@@ -93,7 +93,7 @@ impl Reader {
 }
 
 struct Streamed {
-    orders: Sender<Order>,
+    orders: Sender<RowRequest>,
     requests: Arc<Requests>,
     arrived: Receiver<Result<Chunk, FeedError>>,
     paces: Paces,
@@ -166,7 +166,7 @@ impl Streamed {
     fn order(&mut self, row: u64) {
         let chunk = row / self.paces.chunk_rows;
         if self.on_the_way.len() < self.on_the_way_max && self.on_the_way.insert(chunk) {
-            let order = Order { row, requests: Arc::clone(&self.requests) };
+            let order = RowRequest { row, requests: Arc::clone(&self.requests) };
             self.orders.send(order).expect("the control thread lives as long as someone can order");
         }
     }

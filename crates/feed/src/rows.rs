@@ -5,13 +5,13 @@ use std::io::{Read, Seek, SeekFrom};
 use plan::Value;
 
 use crate::csv::CsvRows;
-use crate::input::{Input, Misread, Start};
+use crate::input::{Misread, RowInput, Start};
 use crate::json::{self, Awaits};
 use crate::{COLUMNS_MAX, FeedFault, Format};
 
 /// Reads rows.
 pub(crate) struct Rows<R> {
-    input: Input<R>,
+    input: RowInput<R>,
     form: Form,
     columns: Vec<Box<str>>,
     has_columns: bool,
@@ -36,7 +36,7 @@ impl<R: Read> Rows<R> {
             Format::JsonLines => Form::Lines,
         };
         let mut rows = Self {
-            input: Input::new(source),
+            input: RowInput::new(source),
             form,
             columns: Vec::new(),
             has_columns: false,

@@ -60,7 +60,7 @@ impl Chunk {
 }
 
 /// What a shard wants: the chunk of a row, or a part that has this row.
-pub(crate) struct Order {
+pub(crate) struct RowRequest {
     pub(crate) row: u64,
     pub(crate) requests: Arc<Requests>,
 }
@@ -94,7 +94,7 @@ impl Stream {
         paces: Paces,
         seen: FileState,
         path: &Path,
-    ) -> Result<Sender<Order>, FeedFault> {
+    ) -> Result<Sender<RowRequest>, FeedFault> {
         let (orders, ordered) = channel();
         let next = paces.rows;
         let stream = Self { path: path.to_owned(), rows, index, paces, seen, next, shared: VecDeque::new() };
@@ -103,8 +103,8 @@ impl Stream {
         Ok(orders)
     }
 
-    fn serve(mut self, ordered: &Receiver<Order>) {
-        for Order { row, requests } in ordered {
+    fn serve(mut self, ordered: &Receiver<RowRequest>) {
+        for RowRequest { row, requests } in ordered {
             let delivery = self.chunk(row).map_err(|fault| FeedError { file: self.path.clone(), line: None, fault });
             // A shard that is gone wants nothing.
             if requests.mail.send(delivery).is_ok() {

@@ -9,7 +9,7 @@ use driver::DriverSelection;
 use engine::{HoldResult, LateThread, MemoryUse, StoppedOpening, WorkersSummary};
 use metrics::{Censored, Distribution, Failure, HeldCounters, HeldCounts, HeldNow, TlsFault};
 use pacing::Nanos;
-use plan::{Hold, Work};
+use plan::{Hold, HoldWork};
 use wire::tls::Refused;
 
 use crate::times::UnreliableMarks;
@@ -303,13 +303,13 @@ fn requested_and_achieved(
     tally: &HeldTally,
     has_responses: bool,
 ) -> Option<(f64, f64)> {
-    let Work::Every(_) = plan.work else { return None };
+    let HoldWork::Every(_) = plan.work else { return None };
     let span = result.closing_after.unwrap_or(result.wall).as_secs_f64();
     Some((per_second(tally.due() + tally.missed(), span), per_second(done(tally, has_responses), span)))
 }
 
 fn is_rate_kept(plan: &Hold, tally: &HeldTally, has_responses: bool, unknown: u64) -> bool {
-    let Work::Every(_) = plan.work else { return true };
+    let HoldWork::Every(_) = plan.work else { return true };
     // What a lost worker has not told is no fault of the target.
     (done(tally, has_responses) + unknown) as f64 >= RATE_SHARE_MIN * (tally.due() + tally.missed()) as f64
 }

@@ -1,4 +1,4 @@
-use wire::grpc::{Messages, Piece, Status, Unzipped, gunzip, parse_timeout, percent_decode, percent_encode};
+use wire::grpc::{MessagePiece, Messages, Status, Unzipped, gunzip, parse_timeout, percent_decode, percent_encode};
 
 const MESSAGE_BYTES_MAX: usize = 64 * 1024;
 
@@ -34,10 +34,12 @@ fn read(pieces: &[&[u8]]) -> (Vec<(bool, Vec<u8>)>, bool, bool) {
                 Ok((taken, what)) => {
                     rest = &rest[taken..];
                     match what {
-                        Piece::NeedMore => break,
-                        Piece::Begun { is_compressed, .. } => all.push((is_compressed, Vec::new())),
-                        Piece::Bytes(bytes) => all.last_mut().expect("a message has begun").1.extend_from_slice(bytes),
-                        Piece::End => {}
+                        MessagePiece::NeedMore => break,
+                        MessagePiece::Begun { is_compressed, .. } => all.push((is_compressed, Vec::new())),
+                        MessagePiece::Bytes(bytes) => {
+                            all.last_mut().expect("a message has begun").1.extend_from_slice(bytes)
+                        }
+                        MessagePiece::End => {}
                     }
                 }
             }

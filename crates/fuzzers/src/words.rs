@@ -2,7 +2,7 @@ use cluster::broker::Broker;
 use cluster::bus::{BusCommand, BusEvent, LEADER, STATE};
 use cluster::encoding::{end_of_bytes, snapshots_of_bytes};
 use cluster::protocol::{Batch, Hello, State, read, written};
-use cluster::{Leader, OnLoss, Setting, Worker};
+use cluster::{Leader, LeaderSettings, OnLoss, Worker};
 use pacing::Nanos;
 
 /// Any bytes as what leader and workers say to each other, and to a bus: the machines take whatever comes, and go on.
@@ -45,7 +45,7 @@ pub fn words(input: &[u8]) {
 }
 
 fn leader() -> Leader {
-    let setting = Setting {
+    let setting = LeaderSettings {
         who: 1,
         version: "1".to_owned(),
         workers: 1,

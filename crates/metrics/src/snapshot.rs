@@ -1,7 +1,7 @@
 //! All that one shard saw in one span of time. Snapshots merge exactly, in any order.
 
 use crate::catalog::{SeriesId, SeriesKind};
-use crate::table::{Ended, Table};
+use crate::table::{SeriesClass, Table};
 use crate::{
     Class, Counter, Counts, Distribution, Failure, FailuresByHost, Gauges, InFlightAges, Measure, Outcome, SAMPLES_MAX,
     SHOWN_MAX, Sample, Timings, ToolDetails,
@@ -69,13 +69,13 @@ impl Snapshot {
                 self.table.fail(series, failure, 1);
             }
         }
-        self.table.timings_mut(series, Ended::As(Class::of(outcome)))
+        self.table.timings_mut(series, SeriesClass::As(Class::of(outcome)))
     }
 
     /// Records one value into a series that is no step: the time of a transaction, or what a script measured. It counts once.
     #[inline]
     pub fn record(&mut self, series: SeriesId, class: Class, value: u64) {
-        self.table.timings_mut(series, Ended::As(class)).record(Measure::Response, value);
+        self.table.timings_mut(series, SeriesClass::As(class)).record(Measure::Response, value);
     }
 
     /// What was recorded as failed failed for this reason.
@@ -85,7 +85,7 @@ impl Snapshot {
 
     /// The same of what did not end before the run: it takes this long at least.
     pub fn record_unfinished(&mut self, series: SeriesId, value: u64) {
-        self.table.timings_mut(series, Ended::Not).record(Measure::Response, value);
+        self.table.timings_mut(series, SeriesClass::Not).record(Measure::Response, value);
     }
 
     /// The service time of a success contains a stall of ours.
@@ -175,7 +175,7 @@ impl Snapshot {
     /// Counts an exchange that did not end. `waited_ns`: since it was intended, and since it was sent if it was.
     pub fn leave_unfinished(&mut self, series: SeriesId, waited_ns: u64, sent_ns: Option<u64>) {
         self.counts[Counter::Unfinished] += 1;
-        let timings = self.table.timings_mut(series, Ended::Not);
+        let timings = self.table.timings_mut(series, SeriesClass::Not);
         timings.record(Measure::Response, waited_ns);
         if let Some(sent_ns) = sent_ns {
             timings.record(Measure::Service, sent_ns);
@@ -185,22 +185,22 @@ impl Snapshot {
     /// The same of so many that were never taken up, each of which waited at least so long.
     pub fn leave_many_unfinished(&mut self, series: SeriesId, count: u64, waited_ns: u64) {
         self.counts[Counter::Unfinished] += count;
-        self.table.timings_mut(series, Ended::Not).record_many(Measure::Response, waited_ns, count);
+        self.table.timings_mut(series, SeriesClass::Not).record_many(Measure::Response, waited_ns, count);
     }
 
     /// The times of exchanges that did not end, as far as they are known; empty when all did.
     pub fn unfinished(&self) -> Timings {
-        self.of_steps(Ended::Not)
+        self.of_steps(SeriesClass::Not)
     }
 
     /// The same of one series.
     pub fn unfinished_of(&self, series: SeriesId) -> Option<&Timings> {
-        self.table.timings(series, Ended::Not)
+        self.table.timings(series, SeriesClass::Not)
     }
 
     /// The timings of a series, of those that ended so; `None` when nothing was recorded.
     pub fn timings(&self, series: SeriesId, class: Class) -> Option<&Timings> {
-        self.table.timings(series, Ended::As(class))
+        self.table.timings(series, SeriesClass::As(class))
     }
 
     /// How many of a series ended so: each has one response time.
@@ -217,14 +217,14 @@ impl Snapshot {
                 let count = timings.of(Measure::Response).count();
                 seen.counts[Counter::Started] += count;
                 seen.counts[Counter::Succeeded] += if class == Class::Succeeded { count } else { 0 };
-                seen.table.timings_mut(step, Ended::As(class)).merge(timings);
+                seen.table.timings_mut(step, SeriesClass::As(class)).merge(timings);
             }
         }
         if let Some(timings) = self.unfinished_of(series) {
             let count = timings.of(Measure::Response).count();
             seen.counts[Counter::Started] += count;
             seen.counts[Counter::Unfinished] += count;
-            seen.table.timings_mut(step, Ended::Not).merge(timings);
+            seen.table.timings_mut(step, SeriesClass::Not).merge(timings);
         }
         // Each of those may have been of this series.
         seen.counts[Counter::GoalMisses] = self.counts.lost();
@@ -244,10 +244,10 @@ impl Snapshot {
 
     /// All steps of a class, merged; empty when nothing was recorded.
     pub fn class(&self, class: Class) -> Timings {
-        self.of_steps(Ended::As(class))
+        self.of_steps(SeriesClass::As(class))
     }
 
-    fn of_steps(&self, ended: Ended) -> Timings {
+    fn of_steps(&self, ended: SeriesClass) -> Timings {
         let mut sum = Timings::default();
         let steps = SeriesId::all(SeriesKind::Step).filter_map(|step| self.table.timings(step, ended));
         steps.for_each(|timings| sum.merge(timings));

@@ -10,14 +10,14 @@ const UNFINISHED: usize = Class::ALL.len();
 
 /// Which times of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ended {
+pub(crate) enum SeriesClass {
     /// Those of a class.
     As(Class),
     /// Those of what did not end.
     Not,
 }
 
-impl Ended {
+impl SeriesClass {
     #[inline]
     fn place(self) -> usize {
         match self {
@@ -44,7 +44,7 @@ impl PartialEq for Table {
 
 impl Table {
     #[inline]
-    pub(crate) fn timings_mut(&mut self, series: SeriesId, ended: Ended) -> &mut Timings {
+    pub(crate) fn timings_mut(&mut self, series: SeriesId, ended: SeriesClass) -> &mut Timings {
         let place = series.index() * PARTS + ended.place();
         if place >= self.timings.len() {
             self.timings.resize_with(place + 1, || None);
@@ -52,15 +52,15 @@ impl Table {
         self.timings[place].get_or_insert_default()
     }
 
-    pub(crate) fn timings(&self, series: SeriesId, ended: Ended) -> Option<&Timings> {
+    pub(crate) fn timings(&self, series: SeriesId, ended: SeriesClass) -> Option<&Timings> {
         self.timings.get(series.index() * PARTS + ended.place())?.as_deref()
     }
 
     /// What holds something, by series and by how it ended.
-    pub(crate) fn recorded(&self) -> impl Iterator<Item = (SeriesId, Ended, &Timings)> {
+    pub(crate) fn recorded(&self) -> impl Iterator<Item = (SeriesId, SeriesClass, &Timings)> {
         let all = self.timings.iter().enumerate().filter_map(|(place, timings)| Some((place, timings.as_deref()?)));
         all.filter(|(_, timings)| !timings.is_empty()).filter_map(|(place, timings)| {
-            let ended = Class::ALL.get(place % PARTS).copied().map_or(Ended::Not, Ended::As);
+            let ended = Class::ALL.get(place % PARTS).copied().map_or(SeriesClass::Not, SeriesClass::As);
             Some((SeriesId::of_index(place / PARTS)?, ended, timings))
         })
     }

@@ -9,10 +9,10 @@ pub const SLOT_COUNT: u32 = 4_096;
 
 /// A share of the load: some of its slots, at least one. Segments that have each slot once tile the plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Segment(Shape);
+pub struct Segment(SlotShape);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Shape {
+enum SlotShape {
     /// Each `stride`-th slot from `first` on.
     Stride { first: u32, stride: u32 },
     /// These, in their order.
@@ -21,7 +21,7 @@ enum Shape {
 
 impl Segment {
     /// The whole load.
-    pub const WHOLE: Self = Self(Shape::Stride { first: 0, stride: 1 });
+    pub const WHOLE: Self = Self(SlotShape::Stride { first: 0, stride: 1 });
 
     /// Share `index` of `count` equal shares.
     ///
@@ -29,7 +29,7 @@ impl Segment {
     /// When `count` is zero or above [`SLOT_COUNT`], or `index` is not below it: a bug of the caller.
     pub fn share(index: u32, count: u32) -> Self {
         assert!((1..=SLOT_COUNT).contains(&count) && index < count, "share {index} of {count}");
-        Self(Shape::Stride { first: index, stride: count })
+        Self(SlotShape::Stride { first: index, stride: count })
     }
 
     /// The share that has these slots; `None` without any, or when one is none.
@@ -38,7 +38,7 @@ impl Segment {
         slots.sort_unstable();
         slots.dedup();
         let last = *slots.last()?;
-        (u32::from(last) < SLOT_COUNT).then(|| Self(Shape::Set(slots.into())))
+        (u32::from(last) < SLOT_COUNT).then(|| Self(SlotShape::Set(slots.into())))
     }
 
     /// Part `index` of `count` parts of this share, which are as equal as can be.
@@ -49,10 +49,10 @@ impl Segment {
         assert!((1..=self.slot_count()).contains(&count) && index < count, "part {index} of {count}");
         match &self.0 {
             _ if count == 1 => self.clone(),
-            Shape::Stride { first, stride } if stride * count <= SLOT_COUNT => {
-                Self(Shape::Stride { first: first + index * stride, stride: stride * count })
+            SlotShape::Stride { first, stride } if stride * count <= SLOT_COUNT => {
+                Self(SlotShape::Stride { first: first + index * stride, stride: stride * count })
             }
-            _ => Self(Shape::Set(self.slots().skip(index as usize).step_by(count as usize).collect())),
+            _ => Self(SlotShape::Set(self.slots().skip(index as usize).step_by(count as usize).collect())),
         }
     }
 
@@ -70,8 +70,8 @@ impl Segment {
     /// The slot belongs to this segment.
     pub fn has_slot(&self, slot: u32) -> bool {
         match &self.0 {
-            Shape::Stride { first, stride } => slot % stride == *first,
-            Shape::Set(slots) => slots.binary_search_by_key(&slot, |slot| u32::from(*slot)).is_ok(),
+            SlotShape::Stride { first, stride } => slot % stride == *first,
+            SlotShape::Set(slots) => slots.binary_search_by_key(&slot, |slot| u32::from(*slot)).is_ok(),
         }
     }
 
@@ -91,15 +91,15 @@ impl Segment {
     #[inline]
     pub(crate) fn slot(&self, rank: u64) -> u64 {
         match &self.0 {
-            Shape::Stride { first, stride } => u64::from(*first) + rank * u64::from(*stride),
-            Shape::Set(slots) => u64::from(slots[rank as usize]),
+            SlotShape::Stride { first, stride } => u64::from(*first) + rank * u64::from(*stride),
+            SlotShape::Set(slots) => u64::from(slots[rank as usize]),
         }
     }
 
     fn slots_below(&self, bound: u64) -> u64 {
         match &self.0 {
-            Shape::Stride { first, stride } => bound.saturating_sub(u64::from(*first)).div_ceil(u64::from(*stride)),
-            Shape::Set(slots) => slots.partition_point(|slot| u64::from(*slot) < bound) as u64,
+            SlotShape::Stride { first, stride } => bound.saturating_sub(u64::from(*first)).div_ceil(u64::from(*stride)),
+            SlotShape::Set(slots) => slots.partition_point(|slot| u64::from(*slot) < bound) as u64,
         }
     }
 }

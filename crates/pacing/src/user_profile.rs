@@ -32,7 +32,7 @@ impl LevelStage {
 
 /// A stage in its place, or the part of it that a change left.
 #[derive(Clone, Copy, Debug)]
-struct Piece {
+struct LevelPiece {
     stage: LevelStage,
     /// What of the stage is over before the piece begins.
     skipped: Nanos,
@@ -40,7 +40,7 @@ struct Piece {
     end: Nanos,
 }
 
-impl Piece {
+impl LevelPiece {
     fn count(&self, at: Nanos) -> u64 {
         self.stage.count(self.skipped + at.since(self.begin))
     }
@@ -63,7 +63,7 @@ impl Piece {
 /// What was cut off a level.
 #[derive(Clone, Debug)]
 pub struct LevelRest {
-    parts: Vec<Piece>,
+    parts: Vec<LevelPiece>,
     /// Where it was cut.
     at: Nanos,
     end: Nanos,
@@ -86,7 +86,7 @@ impl LevelRest {
 /// A level over time. After the last stage it stays as it is.
 #[derive(Clone, Debug)]
 pub struct UserProfile {
-    pieces: Vec<Piece>,
+    pieces: Vec<LevelPiece>,
     end: Nanos,
     last: u64,
 }
@@ -98,7 +98,7 @@ impl UserProfile {
         for stage in stages {
             let end = begin + stage.span;
             if stage.span > Nanos::ZERO {
-                pieces.push(Piece { stage: *stage, skipped: Nanos::ZERO, begin, end });
+                pieces.push(LevelPiece { stage: *stage, skipped: Nanos::ZERO, begin, end });
             }
             begin = end;
         }
@@ -111,9 +111,9 @@ impl UserProfile {
         // What it was until now stays what it was.
         self.hold_until(at);
         let index = self.pieces.partition_point(|piece| piece.end <= at);
-        let mut parts: Vec<Piece> = self.pieces.drain(index..).collect();
+        let mut parts: Vec<LevelPiece> = self.pieces.drain(index..).collect();
         if let Some(piece) = parts.first_mut().filter(|piece| piece.begin < at) {
-            self.pieces.push(Piece { end: at, ..*piece });
+            self.pieces.push(LevelPiece { end: at, ..*piece });
             (piece.skipped, piece.begin) = (piece.skipped + at.since(piece.begin), at);
         }
         let rest = LevelRest { parts, at, end: end.max(at), last: self.last };
@@ -126,7 +126,7 @@ impl UserProfile {
     pub fn go_on(&mut self, rest: &LevelRest, at: Nanos) {
         self.hold_until(at);
         let later = at.since(rest.at);
-        let moved = |piece: &Piece| Piece { begin: piece.begin + later, end: piece.end + later, ..*piece };
+        let moved = |piece: &LevelPiece| LevelPiece { begin: piece.begin + later, end: piece.end + later, ..*piece };
         self.pieces.extend(rest.parts.iter().map(moved));
         (self.end, self.last) = (rest.end + later, rest.last);
     }
@@ -135,7 +135,7 @@ impl UserProfile {
         if at > self.end {
             let (count, begin) = (self.last, self.end);
             let stage = LevelStage { from: count, to: count, span: at.since(begin) };
-            self.pieces.push(Piece { stage, skipped: Nanos::ZERO, begin, end: at });
+            self.pieces.push(LevelPiece { stage, skipped: Nanos::ZERO, begin, end: at });
             self.end = at;
         }
     }

@@ -13,7 +13,7 @@ pub(crate) use form::command_of_form;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::curl_url::{CurlUrl, Fault};
+use crate::curl_url::{CurlUrl, CurlUrlFault};
 use crate::error::{CurlFault, at};
 use crate::file::read_up_to;
 use crate::{Follow, Form, PlanError, RouteOverrides, TargetPolicy, Tls, TlsVersion, Version};
@@ -40,8 +40,8 @@ impl Sending {
     /// It goes to this URL instead.
     pub(crate) fn lead(&mut self, text: &str) -> Result<(), PlanError> {
         self.form.url = CurlUrl::parse(text, false, true).map_err(|fault| match fault {
-            Fault::Glob => at(self.line, CurlFault::Glob { url: text.to_owned() }),
-            Fault::Plan(error) => error,
+            CurlUrlFault::Glob => at(self.line, CurlFault::Glob { url: text.to_owned() }),
+            CurlUrlFault::Plan(error) => error,
         })?;
         Ok(())
     }

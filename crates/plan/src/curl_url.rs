@@ -19,15 +19,15 @@ pub(crate) struct CurlUrl {
 }
 
 /// Why there is none.
-pub(crate) enum Fault {
+pub(crate) enum CurlUrlFault {
     Glob,
     Plan(PlanError),
 }
 
 impl CurlUrl {
-    pub(crate) fn parse(text: &str, path_as_is: bool, globoff: bool) -> Result<Self, Fault> {
+    pub(crate) fn parse(text: &str, path_as_is: bool, globoff: bool) -> Result<Self, CurlUrlFault> {
         let text = text.trim();
-        let unglobbed = if globoff { text.to_owned() } else { without_globs(text).ok_or(Fault::Glob)? };
+        let unglobbed = if globoff { text.to_owned() } else { without_globs(text).ok_or(CurlUrlFault::Glob)? };
         let text = unglobbed.as_str();
         let shown = masked_url(text);
         if text.chars().any(|each| each.is_ascii_control() || each == ' ') {
@@ -35,7 +35,7 @@ impl CurlUrl {
         }
         let (scheme, rest) = split_scheme(text).unwrap_or(("http".to_owned(), text));
         if scheme != "http" && scheme != "https" {
-            return Err(Fault::Plan(PlanError::Scheme { url: shown, scheme }));
+            return Err(CurlUrlFault::Plan(PlanError::Scheme { url: shown, scheme }));
         }
         Self::of_parts(&scheme, rest, path_as_is).map_err(|reason| wrong(&shown, &reason))
     }
@@ -196,8 +196,8 @@ impl CurlUrl {
     }
 }
 
-fn wrong(url: &str, reason: &str) -> Fault {
-    Fault::Plan(PlanError::Url { url: url.to_owned(), reason: reason.to_owned() })
+fn wrong(url: &str, reason: &str) -> CurlUrlFault {
+    CurlUrlFault::Plan(PlanError::Url { url: url.to_owned(), reason: reason.to_owned() })
 }
 
 /// The scheme, and what stands behind its slashes: one to three, as curl.

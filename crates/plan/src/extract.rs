@@ -139,7 +139,7 @@ pub struct Answered<'a> {
     text: OnceCell<Cow<'a, [u8]>>,
     json: OnceCell<Result<serde_json::Value, NotExtracted>>,
     #[cfg(feature = "css")]
-    page: OnceCell<css::Page>,
+    page: OnceCell<css::HtmlDocument>,
 }
 
 impl<'a> Answered<'a> {
@@ -319,7 +319,7 @@ impl Extract {
             Finder::Status => vec![Value::Int(response.status.into())],
             #[cfg(feature = "css")]
             Finder::Css(elements) => {
-                let page = || css::Page::of(&String::from_utf8_lossy(response.text()));
+                let page = || css::HtmlDocument::of(&String::from_utf8_lossy(response.text()));
                 if response.page.get().is_none() && response.text().len() > css::PAGE_BYTES_MAX {
                     return Err(NotExtracted::TooLarge { form: "HTML" });
                 }

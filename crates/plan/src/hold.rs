@@ -22,7 +22,7 @@ pub struct Hold {
     /// How a connection begins, and what is said on it.
     pub step: Step,
     /// When it is said.
-    pub work: Work,
+    pub work: HoldWork,
     /// A connection that is lost, or that could not be opened, is tried again.
     pub reconnects: bool,
     /// How long the end waits for what is in flight, and for the closes of the peers.
@@ -33,7 +33,7 @@ pub struct Hold {
 
 /// When a connection says something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Work {
+pub enum HoldWork {
     /// Never.
     Nothing,
     /// Once, when it is there.

@@ -84,7 +84,7 @@ pub use grpc::{
     Call, MESSAGES_MAX, MessageTypes, Misfit, Reflection, SCHEMA_BYTES_MAX, Schema, Shape, ShapeReader, missing_imports,
 };
 pub use header::Header;
-pub use hold::{HOLD_MAX, Hold, Work};
+pub use hold::{HOLD_MAX, Hold, HoldWork};
 pub use jar::{COOKIE_BYTES_MAX, Endpoint as CookieEndpoint, JAR_COOKIES_MAX, Jar};
 pub use load::{Arrivals, ConnectionCount, Load, RateStage, UserShape, UserStage, highest};
 pub use pattern::{
@@ -98,7 +98,7 @@ pub use program::{
 pub use redirect::{At, Follow, Form, Hop};
 pub use render::{Names, NotFilled, Rendering, Scope, Unknown, Uses, ValuePattern};
 pub use route_overrides::{ConnectTo, Resolve, RouteOverrides};
-pub use secrets::{Known, is_secret_field, masked, masked_header, masked_url};
+pub use secrets::{SecretValues, is_secret_field, masked, masked_header, masked_url};
 pub use status::StatusSet;
 pub use talk::{MESSAGE_BYTES_MAX, Message, MessageKind, PLACES_MAX, ResponseEnd, Talk};
 pub use target_policy::{TargetPolicy, UNASKED_CONNECTIONS_MAX, UNASKED_RATE_MAX, is_name_of_others, is_near};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::{Protocol, Request, RouteOverrides, Sources, Target, TargetPolicy, Tls};
 pub use form::{At, Form};
-pub(crate) use form::{Content, Field};
+pub(crate) use form::{BodyContent, Field};
 
 /// Which redirects are followed, and how.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,10 +77,10 @@ impl Follow {
         let (is_tls, host, port) = url.place();
         let mut next = At { url, ..at.clone() };
         let keeps_post = self.keeps_post & 1 << (status.clamp(301, 303) - 301) != 0;
-        let is_post = matches!(at.content, Content::Data | Content::Parts);
+        let is_post = matches!(at.content, BodyContent::Data | BodyContent::Parts);
         let drops_body = match status {
             301 | 302 => is_post && !keeps_post,
-            303 => at.content == Content::File || is_post && !keeps_post,
+            303 => at.content == BodyContent::File || is_post && !keeps_post,
             _ => false,
         };
         // After 303 every method but HEAD is GET; after 301 and 302 browsers and curl do so with POST.
@@ -90,7 +90,7 @@ impl Follow {
             _ => false,
         };
         if drops_body {
-            next.content = Content::None;
+            next.content = BodyContent::None;
         }
         if is_changed && !self.keeps_method {
             next.method = "GET".to_owned();

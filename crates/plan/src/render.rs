@@ -129,7 +129,7 @@ enum Term {
 
 /// How many there are of what slots name by numbers.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Known {
+pub(crate) struct SlotCounts {
     pub(crate) variables: usize,
     pub(crate) columns: usize,
     pub(crate) counters: usize,
@@ -137,7 +137,7 @@ pub(crate) struct Known {
 }
 
 impl Term {
-    fn look_at(&self, known: Known) -> Result<(), &'static str> {
+    fn look_at(&self, known: SlotCounts) -> Result<(), &'static str> {
         let (number, there) = match self {
             Self::Constant(_) => return Ok(()),
             Self::Variable(number) => (*number, known.variables),
@@ -155,7 +155,7 @@ impl Term {
 
 impl Rendering {
     /// Whether all that it names by numbers is there.
-    pub(crate) fn look_at(&self, known: Known) -> Result<(), &'static str> {
+    pub(crate) fn look_at(&self, known: SlotCounts) -> Result<(), &'static str> {
         let terms =
             self.parts.iter().filter_map(|part| if let TextPart::Slot(_, term) = part { Some(term) } else { None });
         for term in terms {

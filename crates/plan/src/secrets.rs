@@ -1,7 +1,7 @@
 //! What is nobody's business: which names have secret values, and texts without them.
 //!
 //! Two ways, one behind the other. [`masked`] and its like know a secret by the name in front of it, in heads, queries, forms and
-//! JSON. [`Known`] knows the values themselves, wherever they turn up: what a user typed, a server may say again under any name.
+//! JSON. [`SecretValues`] knows the values themselves, wherever they turn up: what a user typed, a server may say again under any name.
 
 mod known;
 mod scan;
@@ -9,7 +9,7 @@ mod shown;
 #[cfg(test)]
 mod tests;
 
-pub use known::Known;
+pub use known::SecretValues;
 use scan::secrets_in;
 
 /// What stands for a secret.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 
-use crate::{Hold, Load, Plan, RATE_UNIT, Scenario, Work, highest};
+use crate::{Hold, HoldWork, Load, Plan, RATE_UNIT, Scenario, highest};
 
 /// Requests a second that nobody has to be asked for: all steps of an iteration and all redirects that may be followed count.
 pub const UNASKED_RATE_MAX: u64 = 100;
@@ -141,8 +141,8 @@ impl Hold {
     /// The same of connections that are held, and of what is said on them.
     pub fn wants_consent(&self) -> bool {
         let per_s = match self.work {
-            Work::Nothing | Work::Once => 0.0,
-            Work::Every(span) | Work::Pause { least: span, .. } => self.connections as f64 / span.as_secs_f64(),
+            HoldWork::Nothing | HoldWork::Once => 0.0,
+            HoldWork::Every(span) | HoldWork::Pause { least: span, .. } => self.connections as f64 / span.as_secs_f64(),
         };
         self.connections > UNASKED_CONNECTIONS_MAX || per_s > UNASKED_RATE_MAX as f64
     }

@@ -425,7 +425,7 @@ fn an_open_load_of_each_kind() {
 
 #[test]
 fn messages_are_what_was_meant() {
-    use crate::{HoldFlags, MessageKind, ResponseEnd, Work};
+    use crate::{HoldFlags, HoldWork, MessageKind, ResponseEnd};
     let some = |text: &str| Some(text.to_owned());
     let talk = |flags: Flags| flags.plan().expect("a plan").scenarios[0].steps[0].talk.clone().expect("a talk");
     let message = |flags: Flags| talk(flags).message.map(|message| (message.kind, message.bytes)).expect("a message");
@@ -447,9 +447,9 @@ fn messages_are_what_was_meant() {
     };
     assert_eq!(hold("ws://h", None).expect("a plan").step.talk.expect("a talk").message, None, "nothing is to be said");
     let every = hold("ws://h", Some("2s")).expect("a plan");
-    assert_eq!(every.work, Work::Every(Duration::from_secs(2)));
+    assert_eq!(every.work, HoldWork::Every(Duration::from_secs(2)));
     assert_eq!(every.step.talk.and_then(|talk| talk.message).map(|message| message.kind), Some(MessageKind::Ping));
-    let pause = Work::Pause { least: Duration::from_millis(100), most: Duration::from_secs(1) };
+    let pause = HoldWork::Pause { least: Duration::from_millis(100), most: Duration::from_secs(1) };
     assert_eq!(hold("http://h", Some("100ms-1s")).expect("a plan").work, pause);
     for (url, every, says) in [
         ("grpc://h:1", None, "shares connections by HTTP/2"),

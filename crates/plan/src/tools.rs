@@ -18,7 +18,7 @@ pub use ab::AbSettings;
 pub use gostress::{GoStressSettings, Verify};
 pub use hey::HeySettings;
 pub use oha::{OhaFormat, OhaSettings};
-use options::{Given, Opt, Style};
+use options::{GivenFlags, Opt, Style};
 pub use webbench::WebbenchSettings;
 pub use wrk::WrkSettings;
 

@@ -1,6 +1,6 @@
 //! The arithmetic of capacity: each result with its formula, as text and as JSON. `docs/capacity.schema.json` describes the JSON.
 
-use search::capacity::{CapacityError, Line, Name, number};
+use search::capacity::{CapacityError, CapacityLine, Name, number};
 use serde_json::{Value, json};
 
 use crate::Language;
@@ -38,7 +38,7 @@ fn label(name: Name, language: Language) -> &'static str {
 }
 
 /// The value with its unit.
-fn shown(line: &Line) -> String {
+fn shown(line: &CapacityLine) -> String {
     let value = line.value;
     match line.name {
         Name::PeakRate | Name::RateOfUsers | Name::OneLess | Name::OfCores => format!("{}/s", rate(value)),
@@ -52,7 +52,7 @@ fn shown(line: &Line) -> String {
 }
 
 /// What else a person should know of it.
-fn remark(line: &Line, lines: &[Line], language: Language) -> Option<String> {
+fn remark(line: &CapacityLine, lines: &[CapacityLine], language: Language) -> Option<String> {
     let of = |name: Name| lines.iter().find(|line| line.name == name).map(|line| line.value);
     match line.name {
         Name::OneLess => {
@@ -88,7 +88,7 @@ fn remark(line: &Line, lines: &[Line], language: Language) -> Option<String> {
 }
 
 /// All lines, each with its formula.
-pub fn capacity_text(lines: &[Line], screen: Screen) -> String {
+pub fn capacity_text(lines: &[CapacityLine], screen: Screen) -> String {
     let mut page = Page::new(screen);
     let language = screen.language;
     for line in lines {
@@ -103,7 +103,7 @@ pub fn capacity_text(lines: &[Line], screen: Screen) -> String {
     page.text
 }
 
-fn formula(line: &Line, language: Language) -> String {
+fn formula(line: &CapacityLine, language: Language) -> String {
     match language {
         Language::En => line.formula.clone(),
         Language::Zh => line.formula.replace(", ", "，少 ").replace(" too few", "").replace(" %", "%"),
@@ -111,12 +111,12 @@ fn formula(line: &Line, language: Language) -> String {
 }
 
 /// The same as JSON.
-pub fn capacity_json(lines: &[Line]) -> String {
+pub fn capacity_json(lines: &[CapacityLine]) -> String {
     let mut value = json!({"schema": SCHEMA, "kind": "capacity"});
     for line in lines {
         value[line.name.name()] = line.value.into();
     }
-    let one = |line: &Line| json!({"name": line.name.name(), "value": line.value, "formula": line.formula});
+    let one = |line: &CapacityLine| json!({"name": line.name.name(), "value": line.value, "formula": line.formula});
     value["lines"] = lines.iter().map(one).collect::<Vec<Value>>().into();
     format!("{value:#}\n")
 }

@@ -5,7 +5,7 @@ mod parts;
 use std::fmt::Write;
 
 use metrics::{Failure, Outcome, Sample};
-use plan::{Known, Step};
+use plan::{SecretValues, Step};
 
 use crate::format::{count, time};
 use crate::{Language, messages};
@@ -18,7 +18,7 @@ pub struct Showing {
     /// The language.
     pub language: Language,
     /// Secrets that are known, and shown to nobody; none where secrets are shown too.
-    pub secrets: Option<Known>,
+    pub secrets: Option<SecretValues>,
 }
 
 impl Showing {

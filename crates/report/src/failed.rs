@@ -91,7 +91,7 @@ fn of_checks(run: &Run, language: Language) -> String {
     let flags: Vec<&str> = flags.iter().filter(|(_, is_used)| *is_used).map(|(flag, _)| *flag).collect();
     language.pick(
         format!("the answers do not meet {}; see them with --show-failures", flags.join(" and ")),
-        format!("断言失败：响应不符合 {}；可用 --show-failures 查看", flags.join(" 和 ")),
+        format!("响应不符合 {} 的要求；可用 --show-failures 查看", flags.join(" 和 ")),
     )
 }
 

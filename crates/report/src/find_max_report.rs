@@ -173,7 +173,7 @@ fn trial_value(trial: &Trial, goals: &[String]) -> Value {
         "p99_s": seconds(outcome.p99_ns),
         "lost": lost,
         "limit": outcome.limit,
-        "fault": outcome.fault.map(search::Fault::name),
+        "fault": outcome.fault.map(search::Disturbance::name),
         "stall_s": outcome.stall.as_secs_f64(),
         "was_stopped": outcome.was_stopped,
         "recovered_s": trial.recovered.map(|span| span.as_secs_f64()),

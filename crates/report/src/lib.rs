@@ -97,7 +97,7 @@ pub use scenario_file::{BinaryBody, ScenarioFile, scenario_file, scenario_file_o
 pub use screen::{Room, Screen};
 pub use summary::{nothing_measured, summary};
 pub use sweep_report::{SweepInput, grid_error, sweep_head, sweep_html, sweep_row, sweep_text, sweep_value};
-pub use table::Table;
+pub use table::IntervalTable;
 pub use tools::{Pages, ToolView, tool_fault, tool_note};
 pub use verdict::threshold_line;
 pub use workers::{live_workers, lost_holder, lost_worker};

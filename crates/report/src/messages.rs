@@ -317,11 +317,11 @@ fn remedy(failure: Failure, scene: &Scene<'_>, language: Language) -> String {
         ),
         Failure::Check => pick(
             "the answer does not meet --expect-body, --expect-header or --expect-json; see it with --show-failures".to_owned(),
-            "断言失败：响应不符合 --expect-body、--expect-header 或 --expect-json；可用 --show-failures 查看".to_owned(),
+            "响应不符合 --expect-body、--expect-header 或 --expect-json 的要求；可用 --show-failures 查看".to_owned(),
         ),
         Failure::NotTaken => pick(
             "a value that the user needs later is not in the answer; see it with --show-failures, or give the take a default".to_owned(),
-            "提取失败：响应中没有后续步骤需要的值；可用 --show-failures 查看，或为该提取设置 default".to_owned(),
+            "响应中没有后续步骤需要的值；可用 --show-failures 查看，或为该提取设置 default".to_owned(),
         ),
         Failure::NotFilled => pick(
             "a value that the request needs cannot be had, or cannot stand in a header; see why with --show-failures".to_owned(),
@@ -329,11 +329,11 @@ fn remedy(failure: Failure, scene: &Scene<'_>, language: Language) -> String {
         ),
         Failure::TimeCheck => pick(
             "a complete answer took longer, or less, than the check on its time allows; see how long with --show-failures".to_owned(),
-            "断言失败：响应完整，但耗时不符合要求；可用 --show-failures 查看耗时".to_owned(),
+            "响应完整，但耗时不符合要求；可用 --show-failures 查看耗时".to_owned(),
         ),
         Failure::SizeCheck => pick(
             "a complete answer is larger, or smaller, than the check on its size allows; see its size with --show-failures".to_owned(),
-            "断言失败：响应完整，但大小不符合要求；可用 --show-failures 查看大小".to_owned(),
+            "响应完整，但大小不符合要求；可用 --show-failures 查看大小".to_owned(),
         ),
         Failure::LoopLimit => pick(
             "a loop went round as often as it may, and its condition did not end it; raise `most`, or look at what the condition waits for".to_owned(),

@@ -38,8 +38,8 @@ pub struct BinaryBody(pub usize);
 pub fn scenario_file(plan: &Plan, agent: &str, name: &str, language: Language) -> Result<ScenarioFile, BinaryBody> {
     let scenario = plan.scenarios.first().expect("a plan has a scenario");
     let mut writer = Writer { text: String::new(), secrets: Vec::new(), language, agent, name };
-    let parts: Vec<Part> =
-        scenario.steps.iter().map(|step| Part { step, target: &scenario.targets[step.target] }).collect();
+    let parts: Vec<TargetedStep> =
+        scenario.steps.iter().map(|step| TargetedStep { step, target: &scenario.targets[step.target] }).collect();
     if let Some(binary) = parts.iter().position(|part| part.body().is_none()) {
         return Err(BinaryBody(binary + 1));
     }
@@ -82,7 +82,7 @@ pub fn scenario_file_of_talk(url: &str, name: &str, language: Language) -> Optio
 }
 
 /// A step beside its target.
-struct Part<'a> {
+struct TargetedStep<'a> {
     step: &'a Step,
     target: &'a Target,
 }
@@ -104,7 +104,7 @@ struct Writer<'a> {
     name: &'a str,
 }
 
-impl<'a> Part<'a> {
+impl<'a> TargetedStep<'a> {
     fn request(&self) -> &'a Request {
         &self.step.request
     }
@@ -181,9 +181,9 @@ impl Writer<'_> {
         self.line(0, "");
     }
 
-    fn file(&mut self, parts: &[Part]) {
+    fn file(&mut self, parts: &[TargetedStep]) {
         self.how_to();
-        let origin = parts.first().map(Part::origin).unwrap_or_default();
+        let origin = parts.first().map(TargetedStep::origin).unwrap_or_default();
         self.line(0, &format!("target: {}", plain(&origin)));
         let shared = self.shared(parts);
         // The steps are written first: what is secret in them stands in front.
@@ -212,7 +212,7 @@ impl Writer<'_> {
     }
 
     /// Fields that every step has, where there are several.
-    fn shared(&self, parts: &[Part]) -> Vec<(String, String)> {
+    fn shared(&self, parts: &[TargetedStep]) -> Vec<(String, String)> {
         let mut all = parts.iter().map(|part| part.headers(self.agent));
         let Some(first) = all.next().filter(|_| parts.len() > 1) else { return Vec::new() };
         let others: Vec<_> = all.collect();
@@ -224,7 +224,7 @@ impl Writer<'_> {
         first.iter().filter(is_shared).map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
     }
 
-    fn defaults(&mut self, parts: &[Part], shared: &[(String, String)]) {
+    fn defaults(&mut self, parts: &[TargetedStep], shared: &[(String, String)]) {
         let mut lines = Vec::new();
         let target = parts.first().map(|part| part.target);
         let follow = parts.iter().find_map(|part| part.step.follow.as_ref());
@@ -297,7 +297,7 @@ impl Writer<'_> {
         self.line(0, "thresholds: [\"failed / done < 1%\"]");
     }
 
-    fn scenario(&mut self, parts: &[Part], origin: &str, shared: &[(String, String)]) {
+    fn scenario(&mut self, parts: &[TargetedStep], origin: &str, shared: &[(String, String)]) {
         self.note(
             0,
             "data: {users: {file: users.csv}}   # then ${users.name}, a row for each iteration",
@@ -311,7 +311,7 @@ impl Writer<'_> {
         self.threshold();
     }
 
-    fn step(&mut self, part: &Part, origin: &str, shared: &[(String, String)]) {
+    fn step(&mut self, part: &TargetedStep, origin: &str, shared: &[(String, String)]) {
         let request = part.request();
         let own = if part.origin() == origin { String::new() } else { part.origin() };
         let url = pattern(&format!("{own}{}", request.path));

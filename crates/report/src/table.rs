@@ -40,7 +40,7 @@ const ROWS_MIN: usize = 10;
 
 /// Writes the lines of the table.
 #[derive(Clone, Debug)]
-pub struct Table {
+pub struct IntervalTable {
     screen: Screen,
     columns: Columns,
     /// Starts come at a rate: what is in flight is shown in the place of users.
@@ -49,7 +49,7 @@ pub struct Table {
     rows_since: Option<usize>,
 }
 
-impl Table {
+impl IntervalTable {
     /// A table of users for a screen.
     pub fn new(screen: Screen) -> Self {
         let columns = Columns::fitting(&COLUMNS, &DISPENSABLE, Some(CODES), &screen);

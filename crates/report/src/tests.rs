@@ -142,7 +142,7 @@ fn borders(line: &str) -> Vec<usize> {
 fn columns_stay_aligned_in_both_languages() {
     let (small, large) = (seen(3, &[]), seen(900, &[(Failure::Timeout, 123_456)]));
     for language in [Language::En, Language::Zh] {
-        let table = Table::new(Screen::plain(language));
+        let table = IntervalTable::new(Screen::plain(language));
         let mut page = table.head();
         for total in [&small, &large] {
             let (from, to) = (Nanos::ZERO, Nanos::from_millis(1_000));
@@ -161,7 +161,7 @@ fn columns_stay_aligned_in_both_languages() {
 fn a_row_shows_its_interval() {
     let (seen, total) = (seen(100, &[(Failure::Status, 2)]), seen(1_500, &[(Failure::Status, 2)]));
     let interval = interval(Nanos::from_millis(1_000), Nanos::from_millis(1_500), &seen, &total);
-    let cells: Vec<String> = Table::new(Screen::plain(Language::En))
+    let cells: Vec<String> = IntervalTable::new(Screen::plain(Language::En))
         .row(&interval)
         .trim_end()
         .split('│')
@@ -185,7 +185,7 @@ fn a_rate_has_what_is_in_flight() {
         ..Flags::default()
     };
     for (rate, shown) in [(None, ["users", "50"]), (Some("100"), ["pending", "17"])] {
-        let table = Table::new(Screen::plain(Language::En)).of_plan(&flags(rate).plan().expect("a good plan"));
+        let table = IntervalTable::new(Screen::plain(Language::En)).of_plan(&flags(rate).plan().expect("a good plan"));
         let second = |text: &str| text.split('│').nth(1).map(|cell| cell.trim().to_owned());
         let lines = [table.head(), table.row(&interval)];
         assert_eq!(lines.map(|text| second(&text).unwrap_or_default()), shown);
@@ -196,7 +196,7 @@ fn a_rate_has_what_is_in_flight() {
 fn red_is_for_failures_only() {
     let (good, bad) = (seen(1, &[]), seen(1, &[(Failure::Reset, 1)]));
     let row = |total: &Snapshot| {
-        Table::new(Screen { is_colorful: true, ..Screen::plain(Language::En) }).row(&interval(
+        IntervalTable::new(Screen { is_colorful: true, ..Screen::plain(Language::En) }).row(&interval(
             Nanos::ZERO,
             Nanos::from_millis(1_000),
             total,

@@ -9,7 +9,7 @@ pub use flags::as_keys;
 pub use names::{LoopWord, NameFault};
 pub use syntax::SyntaxFault;
 pub(crate) use values::shortened;
-pub use values::{ExpressionFault, Given, Things, Wanted};
+pub use values::{ExpressionFault, FoundInstead, Things, Wanted};
 
 use metrics::ThresholdFault;
 use plan::{ExtractError, PatternFault, PlanError};
@@ -114,7 +114,7 @@ pub enum Fault {
         /// What belongs there.
         wanted: Wanted,
         /// What is there.
-        given: Given,
+        given: FoundInstead,
     },
     /// A word that some programs read as true or false, and others do not.
     #[error(

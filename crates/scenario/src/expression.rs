@@ -86,10 +86,10 @@ impl Token<'_> {
     }
 }
 
-type Wrong = (Range<usize>, ExpressionFault);
+type ExpressionError = (Range<usize>, ExpressionFault);
 
 /// Looks at an expression; what is wrong comes with its place in it.
-pub(crate) fn check(text: &str) -> Result<(), Wrong> {
+pub(crate) fn check(text: &str) -> Result<(), ExpressionError> {
     if text.len() > EXPRESSION_BYTES_MAX {
         return Err((0..0, ExpressionFault::TooLong(EXPRESSION_BYTES_MAX)));
     }
@@ -108,7 +108,7 @@ pub(crate) fn check(text: &str) -> Result<(), Wrong> {
 }
 
 /// An expression has a value; a statement has none.
-fn statements(tokens: &[Token<'_>]) -> Result<(), Wrong> {
+fn statements(tokens: &[Token<'_>]) -> Result<(), ExpressionError> {
     const BEGINNINGS: [&str; 11] =
         ["let", "const", "var", "if", "for", "while", "do", "switch", "return", "throw", "try"];
     let mut depth = 0_usize;
@@ -127,7 +127,7 @@ fn statements(tokens: &[Token<'_>]) -> Result<(), Wrong> {
 }
 
 /// Our functions are none of the language.
-fn functions(tokens: &[Token<'_>]) -> Result<(), Wrong> {
+fn functions(tokens: &[Token<'_>]) -> Result<(), ExpressionError> {
     let is_after_dot = |index: usize| index > 0 && tokens[index - 1].kind == Kind::Dot;
     let called = tokens
         .windows(2)
@@ -176,7 +176,7 @@ fn is_beyond(tokens: &[Token<'_>]) -> bool {
     })
 }
 
-fn tokens(text: &str) -> Result<Vec<Token<'_>>, Wrong> {
+fn tokens(text: &str) -> Result<Vec<Token<'_>>, ExpressionError> {
     let (mut tokens, mut at) = (Vec::new(), 0);
     while let Some(first) = text[at..].chars().next() {
         if first.is_whitespace() {
@@ -228,7 +228,7 @@ fn string(text: &str) -> Option<usize> {
     None
 }
 
-fn brackets(tokens: &[Token<'_>]) -> Result<(), Wrong> {
+fn brackets(tokens: &[Token<'_>]) -> Result<(), ExpressionError> {
     let mut open: Vec<&Token<'_>> = Vec::new();
     for token in tokens {
         match token.kind {
@@ -254,7 +254,7 @@ fn brackets(tokens: &[Token<'_>]) -> Result<(), Wrong> {
 }
 
 /// Values and operators take turns.
-fn order(tokens: &[Token<'_>]) -> Result<(), Wrong> {
+fn order(tokens: &[Token<'_>]) -> Result<(), ExpressionError> {
     // Whether a value has just ended.
     let mut is_behind_value = false;
     for (index, token) in tokens.iter().enumerate() {

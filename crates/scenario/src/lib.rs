@@ -35,8 +35,8 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 pub use diagnostic::{
-    Diagnostic, Diagnostics, ExpressionFault, Fault, Given, LoopWord, MISTAKES_MAX, NameFault, SyntaxFault, Things,
-    Wanted, as_keys,
+    Diagnostic, Diagnostics, ExpressionFault, Fault, FoundInstead, LoopWord, MISTAKES_MAX, NameFault, SyntaxFault,
+    Things, Wanted, as_keys,
 };
 pub use expression::EXPRESSION_BYTES_MAX;
 pub use file::*;

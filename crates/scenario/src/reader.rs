@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use plan::{Ground, Pattern, PlanError, did_you_mean, parse_count, parse_duration, parse_span};
 
-use crate::diagnostic::{DiagnosticSink, Fault, Given, NameFault, Wanted, shortened};
+use crate::diagnostic::{DiagnosticSink, Fault, FoundInstead, NameFault, Wanted, shortened};
 use crate::expression;
 use crate::file::{Expression, Name};
 use crate::source::{Source, Span};
@@ -98,16 +98,16 @@ impl Reader<'_> {
         }
         let given = match &node.value {
             Value::Broken => return None,
-            Value::List(_) => Given::List,
+            Value::List(_) => FoundInstead::List,
             Value::Map(pairs) => {
                 if pairs.iter().any(|(key, _)| key.is_broken) {
                     // It was told what is wrong with the key.
                     return None;
                 }
-                Given::Map
+                FoundInstead::Map
             }
-            Value::Scalar(scalar) if scalar.is_null() => Given::Nothing,
-            Value::Scalar(scalar) => Given::text(&scalar.text),
+            Value::Scalar(scalar) if scalar.is_null() => FoundInstead::Nothing,
+            Value::Scalar(scalar) => FoundInstead::text(&scalar.text),
         };
         self.tell(node.at, Fault::Wrong { wanted, given })
     }

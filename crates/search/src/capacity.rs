@@ -18,7 +18,7 @@ const WHOLE: f64 = 1e-9;
 
 /// What is known. All that follows from it is reckoned.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Given {
+pub struct CapacityInput {
     /// Page views in the time `of`.
     pub page_views: Option<f64>,
     /// Requests that a page view makes.
@@ -55,7 +55,7 @@ pub struct Given {
     pub ports: Option<f64>,
 }
 
-impl Default for Given {
+impl Default for CapacityInput {
     fn default() -> Self {
         Self {
             page_views: None,
@@ -151,7 +151,7 @@ impl Name {
 
 /// One result.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Line {
+pub struct CapacityLine {
     /// What it is.
     pub name: Name,
     /// In its unit: seconds, bytes, bits a second, or a number.
@@ -184,7 +184,7 @@ pub enum CapacityError {
 ///
 /// # Errors
 /// Nothing does, or it contradicts itself.
-pub fn compute(given: &Given) -> Result<Vec<Line>, CapacityError> {
+pub fn compute(given: &CapacityInput) -> Result<Vec<CapacityLine>, CapacityError> {
     let mut all = Lines(Vec::new());
     let rate = all.peak(given);
     all.machines(given, rate);
@@ -197,16 +197,16 @@ pub fn compute(given: &Given) -> Result<Vec<Line>, CapacityError> {
     if all.0.is_empty() { Err(CapacityError::Nothing) } else { Ok(all.0) }
 }
 
-struct Lines(Vec<Line>);
+struct Lines(Vec<CapacityLine>);
 
 impl Lines {
     fn add(&mut self, name: Name, value: f64, formula: String) -> f64 {
-        self.0.push(Line { name, value, formula });
+        self.0.push(CapacityLine { name, value, formula });
         value
     }
 
     /// Requests a second at the peak, where that is known.
-    fn peak(&mut self, given: &Given) -> Option<f64> {
+    fn peak(&mut self, given: &CapacityInput) -> Option<f64> {
         let Some(views) = given.page_views else {
             // Users make a rate, where nobody names one.
             let (users, response) = (given.users?, given.response_s);
@@ -227,7 +227,7 @@ impl Lines {
         Some(self.add(Name::PeakRate, peak * given.per_view / time, formula))
     }
 
-    fn machines(&mut self, given: &Given, rate: Option<f64>) {
+    fn machines(&mut self, given: &CapacityInput, rate: Option<f64>) {
         let (Some(rate), Some(each)) = (rate.or(given.rate), given.per_machine) else { return };
         let exact = rate / each;
         let machines = up(exact);
@@ -257,7 +257,7 @@ impl Lines {
     }
 
     /// Little's law: users = rate x (response + think).
-    fn users(&mut self, given: &Given, rate: Option<f64>) -> Result<(), CapacityError> {
+    fn users(&mut self, given: &CapacityInput, rate: Option<f64>) -> Result<(), CapacityError> {
         let rate = rate.or(given.rate);
         if let (Some(rate), Some(response)) = (rate, given.response_s) {
             let formula = format!("{}/s × {} s", number(rate), number(response));
@@ -291,7 +291,7 @@ impl Lines {
     }
 
     /// Threads that keep all cores busy while some of them wait.
-    fn cores(&mut self, given: &Given) {
+    fn cores(&mut self, given: &CapacityInput) {
         let (Some(cores), Some(compute)) = (given.cores, given.compute_s) else { return };
         if let Some(wait) = given.wait_s {
             let formula = format!("{} × (1 + {} s / {} s)", number(cores), number(wait), number(compute));
@@ -300,7 +300,7 @@ impl Lines {
         self.add(Name::OfCores, cores / compute, format!("{} / {} s", number(cores), number(compute)));
     }
 
-    fn network(&mut self, given: &Given, rate: Option<f64>) {
+    fn network(&mut self, given: &CapacityInput, rate: Option<f64>) {
         if let (Some(rate), Some(bytes)) = (rate.or(given.rate), given.response_bytes) {
             let formula = format!("{}/s × {} B × 8", number(rate), number(bytes));
             self.add(Name::Bandwidth, rate * bytes * 8.0, formula);

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use crate::trial::Fault;
+use crate::trial::Disturbance;
 use crate::usl::Usl;
 
 /// Why a search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum SearchEnd {
     /// Its bounds are close.
     Width,
     /// Noise leaves no closer bounds in any sensible time.
@@ -32,7 +32,7 @@ pub enum Ended {
     Stalls,
 }
 
-impl Ended {
+impl SearchEnd {
     /// A stable name for reports.
     pub fn name(self) -> &'static str {
         match self {
@@ -122,7 +122,7 @@ pub struct SearchResult {
     /// The last load that was met in short trials, and was not when it was held for long.
     pub not_confirmed: Option<f64>,
     /// What this machine could not do.
-    pub own_limit: Option<(f64, Fault)>,
+    pub own_limit: Option<(f64, Disturbance)>,
     /// The lowest load above the lower bound of which our stalls let nobody know anything.
     pub unknown: Option<Unknown>,
     /// The highest load that ran without a loss, below what is known to be too much; whether that makes a bound or not.
@@ -130,7 +130,7 @@ pub struct SearchResult {
     /// The name of what was the limit.
     pub limit: &'static str,
     /// Why it ended.
-    pub ended: Ended,
+    pub ended: SearchEnd,
     /// It contradicts itself.
     pub noise: Option<Noise>,
     /// The target became worse while it was looked at: whatever missed its goals came later.

@@ -35,11 +35,11 @@ mod tally;
 mod trial;
 mod usl;
 
-pub use find_max_result::{Ended, Noise, Ran, SearchResult, Slower, Stalls, Unknown};
+pub use find_max_result::{Noise, Ran, SearchEnd, SearchResult, Slower, Stalls, Unknown};
 pub use grid::{CELLS_MAX, Cell, Grid, GridError, REPEAT_MAX, Vary};
 pub use judge::{Go, Judge};
-pub use own::{Ending, Mark, Own, Piece};
+pub use own::{Mark, OwnEffects, TimePiece, TrialEnding};
 pub use search::{Search, Settings, Step, WIDTH};
 pub use tally::{Backlog, Bin, Moments, Tally};
-pub use trial::{Class, Fault, Outcome, Purpose, Trial, TrialOrder};
+pub use trial::{Class, Disturbance, Purpose, Trial, TrialOrder, TrialOutcome};
 pub use usl::{POINTS_MIN, Usl};

@@ -5,14 +5,14 @@
 //! both was slow without us, and what met the goal would have met it all the more. In a load of users a stall may also help: they
 //! send less meanwhile.
 //!
-//! Tell [`Own::piece`] each piece of time, and ask [`Own::fault`] at the end.
+//! Tell [`OwnEffects::piece`] each piece of time, and ask [`OwnEffects::fault`] at the end.
 
 use std::time::Duration;
 
 use metrics::{GoalMisses, Measure, Snapshot};
 
 use crate::tally::{Backlog, Bin, Tally};
-use crate::trial::Fault;
+use crate::trial::Disturbance;
 
 /// A start may be this late: a hundredth of the starts of a second.
 const LATE_MAX: Duration = Duration::from_millis(10);
@@ -29,7 +29,7 @@ const STALLED_MAX: f64 = 0.01;
 
 /// A piece of the time of a trial, by what we did in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Piece {
+pub struct TimePiece {
     /// How long it is.
     pub span: Duration,
     /// How long our threads stood still though something was due, in all.
@@ -48,7 +48,7 @@ pub struct Piece {
     pub in_flight: u64,
 }
 
-impl Piece {
+impl TimePiece {
     /// By what was seen in it.
     pub fn of(added: &Snapshot, in_flight: u64, span: Duration) -> Self {
         let all = added.all();
@@ -83,7 +83,7 @@ impl Mark {
 
 /// What of a trial was our own doing.
 #[derive(Clone, Debug, Default)]
-pub struct Own {
+pub struct OwnEffects {
     /// Piece by piece: a stall was in it, or what runs behind one.
     touched: Vec<bool>,
     span: Duration,
@@ -106,12 +106,12 @@ pub struct Own {
 
 /// What is known of a trial when it is over.
 #[derive(Clone, Copy, Debug)]
-pub struct Ending<'a> {
+pub struct TrialEnding<'a> {
     /// Goal by goal, the share that may be lost, and the time that an exchange may take, in seconds.
     pub goals: &'a [(f64, Option<f64>)],
     /// What it lost.
     pub tally: &'a Tally,
-    /// Goal by goal, what it lost with limits that are longer by [`Own::longest`].
+    /// Goal by goal, what it lost with limits that are longer by [`OwnEffects::longest`].
     pub beyond: &'a [GoalMisses],
     /// The load has a rate.
     pub is_open: bool,
@@ -120,17 +120,17 @@ pub struct Ending<'a> {
     /// One of them had no time left.
     pub is_full: bool,
     /// Who else on this machine was the limit.
-    pub limit: Option<Fault>,
+    pub limit: Option<Disturbance>,
 }
 
-impl Own {
+impl OwnEffects {
     /// So much is under way when the first piece begins, where that is known.
     pub fn begins(&mut self, in_flight: u64) {
         self.in_flight = Some(in_flight);
     }
 
     /// One more piece of time: whether a stall of ours touched it, and what piled up in it.
-    pub fn piece(&mut self, piece: &Piece) -> Mark {
+    pub fn piece(&mut self, piece: &TimePiece) -> Mark {
         self.add(piece);
         self.span += piece.span;
         let is_stalled = !piece.stalled.is_zero();
@@ -152,7 +152,7 @@ impl Own {
     }
 
     /// More of the last piece, which came late.
-    pub fn mend(&mut self, piece: &Piece) {
+    pub fn mend(&mut self, piece: &TimePiece) {
         self.add(piece);
         if !piece.stalled.is_zero()
             && let Some(last) = self.touched.last_mut()
@@ -161,7 +161,7 @@ impl Own {
         }
     }
 
-    fn add(&mut self, piece: &Piece) {
+    fn add(&mut self, piece: &TimePiece) {
         self.stalled_max = self.stalled_max.max(piece.stalled);
         self.tick_max = self.tick_max.max(piece.span.max(piece.lag + TICK));
         self.late_max = self.late_max.max(piece.latest);
@@ -195,12 +195,12 @@ impl Own {
     }
 
     /// Why the trial proves nothing of the target; `None` where it does.
-    pub fn fault(&self, ending: &Ending<'_>) -> Option<Fault> {
+    pub fn fault(&self, ending: &TrialEnding<'_>) -> Option<Disturbance> {
         let is_unkept = ending.is_open && !self.is_kept();
         if is_unkept {
-            return Some(Fault::Generator);
+            return Some(Disturbance::Generator);
         }
-        let ours = if ending.is_full { Fault::Generator } else { Fault::Stalls };
+        let ours = if ending.is_full { Disturbance::Generator } else { Disturbance::Stalls };
         let is_above = |goal: usize| ending.tally.lost(goal).share() > ending.goals[goal].0;
         let above: Vec<usize> = (0..ending.goals.len()).filter(|goal| is_above(*goal)).collect();
         if above.is_empty() {
@@ -209,17 +209,17 @@ impl Own {
             let may_help = !ending.is_open && ending.is_full || self.stalled_share(ending.threads) >= STALLED_MAX;
             return (may_help && !(ending.is_open && are_far)).then_some(ours);
         }
-        if let Some(fault @ (Fault::PortsOrDescriptors | Fault::Link)) = ending.limit {
+        if let Some(fault @ (Disturbance::PortsOrDescriptors | Disturbance::Link)) = ending.limit {
             return Some(fault);
         }
         match above.iter().any(|goal| self.is_surely_above(*goal, ending)) {
-            true => ending.limit.filter(|fault| *fault == Fault::Users),
+            true => ending.limit.filter(|fault| *fault == Disturbance::Users),
             false => Some(ours),
         }
     }
 
     /// It lost more than is allowed, also without all that our stalls may have lost.
-    fn is_surely_above(&self, goal: usize, ending: &Ending<'_>) -> bool {
+    fn is_surely_above(&self, goal: usize, ending: &TrialEnding<'_>) -> bool {
         let lost = ending.tally.lost(goal);
         let in_touched = ending.tally.lost_where(goal, &self.touched);
         // What failed has no time that says whose doing it was.

@@ -17,10 +17,10 @@ mod points;
 
 use std::time::Duration;
 
-use crate::find_max_result::{Ended, SearchResult, Slower};
+use crate::find_max_result::{SearchEnd, SearchResult, Slower};
 use crate::judge::{GoalLimit, Judge, class_of, is_above};
 use crate::tally::Tally;
-use crate::trial::{Class, Fault, Outcome, Purpose, Trial, TrialOrder};
+use crate::trial::{Class, Disturbance, Purpose, Trial, TrialOrder, TrialOutcome};
 use looks::UP;
 use points::Points;
 
@@ -94,7 +94,7 @@ pub enum Step {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Stage {
+enum SearchStage {
     /// Short looks, each at a higher load than the one before.
     Doubling {
         at: f64,
@@ -106,7 +106,7 @@ enum Stage {
     At(f64),
     /// The lower bound is held.
     Confirming(f64),
-    Over(Ended),
+    Over(SearchEnd),
 }
 
 /// A search.
@@ -114,7 +114,7 @@ enum Stage {
 pub struct Search {
     settings: Settings,
     goals: Vec<GoalLimit>,
-    stage: Stage,
+    stage: SearchStage,
     points: Points,
     trials: Vec<Trial>,
     wants_rest: bool,
@@ -139,7 +139,7 @@ impl Search {
         let at = settings.start.clamp(settings.least, settings.most);
         Self {
             goals,
-            stage: Stage::Doubling { at, is_falling: false },
+            stage: SearchStage::Doubling { at, is_falling: false },
             settings,
             points: Points::default(),
             trials: Vec::new(),
@@ -172,49 +172,49 @@ impl Search {
     /// What is to be done now.
     pub fn next(&mut self, elapsed: Duration) -> Step {
         self.elapsed = elapsed;
-        let is_over = matches!(self.stage, Stage::Over(_));
+        let is_over = matches!(self.stage, SearchStage::Over(_));
         if !is_over && self.settings.trials_max.is_some_and(|most| self.trials.len() >= most) {
             // Nobody rests for a trial that is not made.
-            self.stage = Stage::Over(Ended::Trials);
+            self.stage = SearchStage::Over(SearchEnd::Trials);
         } else if self.wants_rest && !is_over {
             return Step::Rest;
         }
         loop {
             match self.stage {
-                Stage::Over(_) => return Step::Over,
-                Stage::Doubling { at, .. } => {
+                SearchStage::Over(_) => return Step::Over,
+                SearchStage::Doubling { at, .. } => {
                     if !self.has_time(self.settings.span()) {
-                        self.stage = Stage::Over(Ended::Budget);
+                        self.stage = SearchStage::Over(SearchEnd::Budget);
                         continue;
                     }
                     return self.order(at, Purpose::Look);
                 }
-                Stage::At(at) => {
+                SearchStage::At(at) => {
                     if self.left() >= self.reserve() + self.cost(self.settings.span()) {
                         return self.order(at, Purpose::Full);
                     }
-                    self.stage = Stage::Between;
+                    self.stage = SearchStage::Between;
                     self.points.leave_open(at);
-                    self.end_of(Ended::Budget);
+                    self.end_of(SearchEnd::Budget);
                 }
-                Stage::Between => match self.points.pick(&self.settings) {
+                SearchStage::Between => match self.points.pick(&self.settings) {
                     // A bound needs all of its trials.
                     Ok(at) if self.left() >= self.reserve() + self.cost(self.settings.span()) * self.trials_at(at) => {
-                        self.stage = Stage::At(at);
+                        self.stage = SearchStage::At(at);
                     }
                     Ok(_) => self.end_in_time(),
                     Err(ended) => self.end_of(ended),
                 },
-                Stage::Confirming(at) if self.has_time(self.settings.span() * CONFIRMED) => {
+                SearchStage::Confirming(at) if self.has_time(self.settings.span() * CONFIRMED) => {
                     return self.order(at, Purpose::Confirm);
                 }
-                Stage::Confirming(_) => self.stage = Stage::Over(self.ended_by(Ended::Budget)),
+                SearchStage::Confirming(_) => self.stage = SearchStage::Over(self.ended_by(SearchEnd::Budget)),
             }
         }
     }
 
     /// What came of a trial.
-    pub fn received(&mut self, order: &TrialOrder, outcome: Outcome, began: Duration, elapsed: Duration) {
+    pub fn received(&mut self, order: &TrialOrder, outcome: TrialOutcome, began: Duration, elapsed: Duration) {
         self.elapsed = elapsed;
         let planned = order.warmup + outcome.measured.min(order.span_max);
         self.beside += elapsed.saturating_sub(began).saturating_sub(planned);
@@ -239,15 +239,15 @@ impl Search {
             Trial { order: *order, began, lost, class, is_above, is_piling_up, recovered, not_recovered, outcome };
         self.wants_rest = is_above && self.settings.least < order.at;
         if trial.outcome.was_stopped {
-            self.stage = Stage::Over(Ended::Stopped);
+            self.stage = SearchStage::Over(SearchEnd::Stopped);
         } else if trial.outcome.is_gone {
-            self.stage = Stage::Over(Ended::Gone);
+            self.stage = SearchStage::Over(SearchEnd::Gone);
         } else {
             match self.stage {
-                Stage::Doubling { at, is_falling } => self.looked(at, is_falling, &trial),
-                Stage::At(at) => self.tried(at, &trial),
-                Stage::Confirming(at) => self.held(at, &trial),
-                Stage::Between | Stage::Over(_) => {}
+                SearchStage::Doubling { at, is_falling } => self.looked(at, is_falling, &trial),
+                SearchStage::At(at) => self.tried(at, &trial),
+                SearchStage::Confirming(at) => self.held(at, &trial),
+                SearchStage::Between | SearchStage::Over(_) => {}
             }
         }
         self.trials.push(trial);
@@ -263,14 +263,14 @@ impl Search {
 
     /// Somebody wants the end: what was found so far is what was found.
     pub fn stop(&mut self) {
-        if !matches!(self.stage, Stage::Over(_)) {
-            self.stage = Stage::Over(Ended::Stopped);
+        if !matches!(self.stage, SearchStage::Over(_)) {
+            self.stage = SearchStage::Over(SearchEnd::Stopped);
         }
     }
 
     /// Nobody answers: there is nothing to search.
     pub fn give_up(&mut self) {
-        self.stage = Stage::Over(Ended::Gone);
+        self.stage = SearchStage::Over(SearchEnd::Gone);
     }
 
     /// What it has come to, so far.
@@ -279,9 +279,13 @@ impl Search {
         // Nothing was lost, and still nobody can be sure.
         let has_too_few = lower.is_none() && !self.trials.is_empty() && self.trials.iter().all(|trial| !trial.is_above);
         let ended = match self.stage {
-            Stage::Over(Ended::Least | Ended::Noise | Ended::Budget | Ended::Most) if has_too_few => Ended::TooFew,
-            Stage::Over(ended) => ended,
-            _ => Ended::Stopped,
+            SearchStage::Over(SearchEnd::Least | SearchEnd::Noise | SearchEnd::Budget | SearchEnd::Most)
+                if has_too_few =>
+            {
+                SearchEnd::TooFew
+            }
+            SearchStage::Over(ended) => ended,
+            _ => SearchEnd::Stopped,
         };
         let (noise, is_later) = facts::contradiction(&self.trials).unzip();
         let stalls = noise.and_then(|one| facts::stalls(one.missed_at, &self.points));
@@ -289,7 +293,7 @@ impl Search {
         let limit = match (upper, own, unknown) {
             (Some(upper), ..) => facts::limit_of(upper, &self.trials),
             (None, Some((_, fault)), _) => fault.limit(),
-            (None, None, Some(_)) => Fault::Stalls.limit(),
+            (None, None, Some(_)) => Disturbance::Stalls.limit(),
             (None, None, None) => "unknown",
         };
         SearchResult {
@@ -377,7 +381,7 @@ impl Search {
     fn tried(&mut self, at: f64, trial: &Trial) {
         if let Some(fault) = trial.outcome.fault {
             if self.points.fault(at, fault, FAULTS_MAX) {
-                self.stage = Stage::Between;
+                self.stage = SearchStage::Between;
             }
             return;
         }
@@ -395,7 +399,7 @@ impl Search {
             self.points.close(at, class);
             // The one look that found it too much was wrong: looks go on above it.
             let is_open_above = class == Class::Met && self.points.too_much().is_none();
-            self.stage = if is_open_above { self.up(at, UP) } else { Stage::Between };
+            self.stage = if is_open_above { self.up(at, UP) } else { SearchStage::Between };
         }
     }
 
@@ -403,7 +407,7 @@ impl Search {
     fn held(&mut self, at: f64, trial: &Trial) {
         if let Some(fault) = trial.outcome.fault {
             if self.points.fault(at, fault, FAULTS_MAX) {
-                self.stage = Stage::Over(self.ended_by(Ended::Width));
+                self.stage = SearchStage::Over(self.ended_by(SearchEnd::Width));
             }
             return;
         }
@@ -424,20 +428,22 @@ impl Search {
         }
         self.points.close(at, class);
         self.stage = match is_confirmed {
-            true => Stage::Over(self.ended_by(self.points.pick(&self.settings).err().unwrap_or(Ended::Budget))),
+            true => {
+                SearchStage::Over(self.ended_by(self.points.pick(&self.settings).err().unwrap_or(SearchEnd::Budget)))
+            }
             // On, below it.
-            false => Stage::Between,
+            false => SearchStage::Between,
         };
     }
 
     /// There is nothing more to try, for this reason: what was found is held, if there is time.
-    fn end_of(&mut self, ended: Ended) {
+    fn end_of(&mut self, ended: SearchEnd) {
         let confirms = self.settings.span() * self.confirm_parts();
         self.stage = match self.points.lower() {
             Some(at) if !self.settings.is_plain && self.confirmed != Some(at) && self.has_time(confirms) => {
-                Stage::Confirming(at)
+                SearchStage::Confirming(at)
             }
-            _ => Stage::Over(self.ended_by(ended)),
+            _ => SearchStage::Over(self.ended_by(ended)),
         };
     }
 
@@ -445,23 +451,25 @@ impl Search {
     fn end_in_time(&mut self) {
         let has_some = self.left() >= self.reserve() + self.cost(self.settings.span());
         match self.points.worth_more(&self.settings) {
-            Some(at) if has_some && self.points.lower().is_none() => self.stage = Stage::At(at),
-            _ => self.end_of(Ended::Budget),
+            Some(at) if has_some && self.points.lower().is_none() => self.stage = SearchStage::At(at),
+            _ => self.end_of(SearchEnd::Budget),
         }
     }
 
-    fn ended_by(&self, ended: Ended) -> Ended {
+    fn ended_by(&self, ended: SearchEnd) -> SearchEnd {
         match (self.points.upper(), self.points.own_limit(), self.points.stalled()) {
-            _ if ended == Ended::Budget => ended,
-            (None, Some(_), _) => Ended::OwnLimit,
-            (_, _, Some(_)) if matches!(ended, Ended::Width | Ended::Least | Ended::Noise) => Ended::Stalls,
+            _ if ended == SearchEnd::Budget => ended,
+            (None, Some(_), _) => SearchEnd::OwnLimit,
+            (_, _, Some(_)) if matches!(ended, SearchEnd::Width | SearchEnd::Least | SearchEnd::Noise) => {
+                SearchEnd::Stalls
+            }
             _ => ended,
         }
     }
 }
 
 /// What a load could not be tried for, where it was this machine.
-pub(crate) type OwnLimit = (f64, Fault);
+pub(crate) type OwnLimit = (f64, Disturbance);
 
 #[cfg(test)]
 mod tests;

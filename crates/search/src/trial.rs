@@ -69,7 +69,7 @@ impl Class {
 
 /// What was the limit of a trial that proves nothing of the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum Disturbance {
     /// Our threads could not do it.
     Generator,
     /// Our threads stood still now and then, and that may be what it lost, or what helped it.
@@ -82,7 +82,7 @@ pub enum Fault {
     Users,
 }
 
-impl Fault {
+impl Disturbance {
     /// A stable name for reports.
     pub fn name(self) -> &'static str {
         match self {
@@ -104,11 +104,11 @@ impl Fault {
 
 /// What came of a trial.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Outcome {
+pub struct TrialOutcome {
     /// Piece by piece.
     pub tally: crate::Tally,
     /// It proves nothing of the target.
-    pub fault: Option<Fault>,
+    pub fault: Option<Disturbance>,
     /// The longest stall of ours in it.
     pub stall: Duration,
     /// How long it was measured.
@@ -139,7 +139,7 @@ pub struct Trial {
     /// Since the beginning of the search.
     pub began: Duration,
     /// What came of it.
-    pub outcome: Outcome,
+    pub outcome: TrialOutcome,
     /// What it lost, goal by goal.
     pub lost: Vec<GoalMisses>,
     /// What it shows by itself.

@@ -7,20 +7,20 @@ use crate::{Row, Unit};
 
 /// The lines of a table: expected, measured, error, verdict.
 #[derive(Clone, Copy, Debug)]
-pub struct Table {
+pub struct FigureTable {
     language: Language,
 }
 
 /// A table in a language.
-pub fn table(language: Language) -> Table {
-    Table { language }
+pub fn table(language: Language) -> FigureTable {
+    FigureTable { language }
 }
 
 const LOAD: usize = 36;
 const FIGURE: usize = 42;
 const NUMBER: usize = 12;
 
-impl Table {
+impl FigureTable {
     /// The line above all others.
     pub fn head(&self) -> String {
         let [driver, load, figure, expected, measured, error, verdict] = self.language.pick(

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use pacing::Nanos;
 
-use crate::gates::{Entry, GateAction, GateName, Waiting};
+use crate::gates::{GateAction, GateEntry, GateName, GateWaiter};
 use crate::respond::{self, Kind};
 use crate::routes::{REDIRECTS, Route};
 use crate::shop::{self, Method, Reply, ShopRequest};
@@ -23,7 +23,7 @@ pub(crate) enum Action {
     /// An empty answer, then.
     Hold { until: Nanos },
     /// An empty answer, when the gate is open.
-    Wait(Waiting),
+    Wait(GateWaiter),
     /// A body in pieces.
     Drip { pieces: u32, gap: Nanos },
     /// The connection ends without an answer.
@@ -137,9 +137,9 @@ impl Action {
         }
         match action {
             GateAction::Pass => match tools.gates().enter(name) {
-                Entry::IsOpen => Self::text(200, b""),
-                Entry::Waits(waiting) => Self::Wait(waiting),
-                Entry::NoRoom => no_room(),
+                GateEntry::IsOpen => Self::text(200, b""),
+                GateEntry::Waits(waiting) => Self::Wait(waiting),
+                GateEntry::NoRoom => no_room(),
             },
             GateAction::Open => match tools.gates().open(name) {
                 Some(waited) => {

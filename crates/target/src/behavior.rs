@@ -7,7 +7,7 @@ use std::time::Duration;
 use pacing::{Nanos, Random};
 
 use crate::millis::{DELAY_MAX, millis, thousandths};
-use crate::queue::{Queues, Shape};
+use crate::queue::{QueueShape, Queues};
 
 /// The largest spread of a lognormal delay; beyond it the mean is far above all that is ever seen.
 const SIGMA_THOUSANDTHS_MAX: u64 = 3_000;
@@ -178,7 +178,7 @@ impl Agreed {
     }
 
     /// Queues up: when it has been served; `None` when there is no room.
-    pub(crate) fn queue_up(&self, shape: Shape, at: Nanos) -> Option<Nanos> {
+    pub(crate) fn queue_up(&self, shape: QueueShape, at: Nanos) -> Option<Nanos> {
         self.queues.lock().expect("no holder of the lock panics").arrive(shape, at)
     }
 

@@ -5,7 +5,7 @@ use pacing::Nanos;
 use wire::http1::{ProtocolError, RequestHead, Server, ServerEvent, Version, fields};
 
 use crate::action::{Action, Came};
-use crate::gates::Waiting;
+use crate::gates::GateWaiter;
 use crate::happened::Wait;
 use crate::respond::{self, BLOCK_BYTES, DRIP_BYTES, Kind, Manner};
 use crate::routes::Route;
@@ -22,11 +22,11 @@ struct Request {
     manner: Manner,
     came: Came,
     /// At a gate.
-    waiting: Option<Waiting>,
+    waiting: Option<GateWaiter>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+enum ConnectionPhase {
     Reads,
     /// Holds its answer from one instant to another.
     Delays {
@@ -53,7 +53,7 @@ enum Phase {
 pub(crate) struct Connection {
     socket: Socket,
     machine: Server,
-    phase: Phase,
+    phase: ConnectionPhase,
     request: Option<Request>,
     /// Bytes that came while an answer was on its way.
     held: Vec<u8>,
@@ -69,7 +69,7 @@ impl Connection {
         Self {
             socket,
             machine: Server::default(),
-            phase: Phase::Reads,
+            phase: ConnectionPhase::Reads,
             request: None,
             held: Vec::new(),
             is_paused: false,
@@ -80,7 +80,7 @@ impl Connection {
 
     pub(crate) fn received<S: Sockets>(&mut self, bytes: &[u8], at: Nanos, tools: &mut Tools, sockets: &mut S) -> Wait {
         match self.phase {
-            Phase::Reads => self.read(bytes, at, tools, sockets),
+            ConnectionPhase::Reads => self.read(bytes, at, tools, sockets),
             _ => {
                 self.held.extend_from_slice(bytes);
                 if self.held.len() > HELD_BYTES_MAX && !self.is_paused {
@@ -95,33 +95,39 @@ impl Connection {
 
     pub(crate) fn sent<S: Sockets>(&mut self, tools: &mut Tools, sockets: &mut S) -> Wait {
         match self.phase {
-            Phase::SendsBytes { remaining: 0 } | Phase::SendsChunks { remaining: None } => {
+            ConnectionPhase::SendsBytes { remaining: 0 } | ConnectionPhase::SendsChunks { remaining: None } => {
                 self.end_response(tools, sockets)
             }
-            Phase::SendsBytes { remaining } => {
+            ConnectionPhase::SendsBytes { remaining } => {
                 let count = remaining.min(BLOCK_BYTES as u64);
-                self.phase = Phase::SendsBytes { remaining: remaining - count };
+                self.phase = ConnectionPhase::SendsBytes { remaining: remaining - count };
                 sockets.send(self.socket, Outgoing::Shared(tools.block.clone(), 0..count as usize));
                 Wait::More
             }
-            Phase::SendsChunks { remaining: Some(remaining) } => {
+            ConnectionPhase::SendsChunks { remaining: Some(remaining) } => {
                 let mut buffer = tools.buffer();
-                self.phase = Phase::SendsChunks { remaining: respond::chunk(remaining, &tools.block, &mut buffer) };
+                self.phase =
+                    ConnectionPhase::SendsChunks { remaining: respond::chunk(remaining, &tools.block, &mut buffer) };
                 sockets.send(self.socket, Outgoing::Lent(buffer));
                 Wait::More
             }
-            Phase::Reads | Phase::Delays { .. } | Phase::Waits | Phase::Drips { .. } => Wait::More,
+            ConnectionPhase::Reads
+            | ConnectionPhase::Delays { .. }
+            | ConnectionPhase::Waits
+            | ConnectionPhase::Drips { .. } => Wait::More,
         }
     }
 
     pub(crate) fn due<S: Sockets>(&mut self, now: Nanos, tools: &mut Tools, sockets: &mut S) -> Wait {
         match self.phase {
-            Phase::Delays { since, until } if until <= now => {
+            ConnectionPhase::Delays { since, until } if until <= now => {
                 // Whoever has the answer finds it counted.
                 tools.stats().hold(sockets.now().since(since));
                 self.response_plain(200, b"", tools, sockets)
             }
-            Phase::Drips { pieces, gap, until } if until <= now => self.drip(pieces, gap, until, tools, sockets),
+            ConnectionPhase::Drips { pieces, gap, until } if until <= now => {
+                self.drip(pieces, gap, until, tools, sockets)
+            }
             _ => Wait::More,
         }
     }
@@ -130,16 +136,17 @@ impl Connection {
         self.peer_closed = true;
         match self.phase {
             // A peer may end its side and still wait for the answer that it asked for.
-            Phase::Delays { .. } | Phase::Drips { .. } | Phase::SendsBytes { .. } | Phase::SendsChunks { .. } => {
-                Wait::More
-            }
+            ConnectionPhase::Delays { .. }
+            | ConnectionPhase::Drips { .. }
+            | ConnectionPhase::SendsBytes { .. }
+            | ConnectionPhase::SendsChunks { .. } => Wait::More,
             // Who waits at a gate has no answer on its way, and is counted: whoever seems gone is.
-            Phase::Reads | Phase::Waits => Wait::Nothing,
+            ConnectionPhase::Reads | ConnectionPhase::Waits => Wait::Nothing,
         }
     }
 
     pub(crate) fn waits_at_gate(&self) -> bool {
-        self.phase == Phase::Waits
+        self.phase == ConnectionPhase::Waits
     }
 
     /// A gate was opened.
@@ -179,7 +186,7 @@ impl Connection {
                             if wait != Wait::More {
                                 return wait;
                             }
-                            if self.phase != Phase::Reads {
+                            if self.phase != ConnectionPhase::Reads {
                                 self.held.extend_from_slice(rest);
                                 return Wait::More;
                             }
@@ -213,14 +220,14 @@ impl Connection {
             Action::Long { bytes, .. } => {
                 self.response_long(None, manner, tools, sockets);
                 if !manner.is_head {
-                    self.phase = Phase::SendsChunks { remaining: Some(bytes) };
+                    self.phase = ConnectionPhase::SendsChunks { remaining: Some(bytes) };
                 }
                 Wait::More
             }
             Action::Hold { until } => self.hold(at, until, tools),
             Action::Wait(waiting) => {
                 request.waiting = Some(waiting);
-                self.phase = Phase::Waits;
+                self.phase = ConnectionPhase::Waits;
                 Wait::More
             }
             // A head needs no body.
@@ -242,10 +249,10 @@ impl Connection {
         let left = pieces - 1;
         if left == 0 {
             let remaining = respond::chunk(0, &tools.block, &mut buffer);
-            self.phase = Phase::SendsChunks { remaining };
+            self.phase = ConnectionPhase::SendsChunks { remaining };
         } else {
             // The pieces keep their rhythm, also when one is late.
-            self.phase = Phase::Drips { pieces: left, gap, until: now + gap };
+            self.phase = ConnectionPhase::Drips { pieces: left, gap, until: now + gap };
             tools.timers.insert(now + gap, self.socket);
         }
         sockets.send(self.socket, Outgoing::Lent(buffer));
@@ -254,7 +261,7 @@ impl Connection {
 
     /// Answers later.
     fn hold(&mut self, since: Nanos, until: Nanos, tools: &mut Tools) -> Wait {
-        self.phase = Phase::Delays { since, until };
+        self.phase = ConnectionPhase::Delays { since, until };
         tools.timers.insert(until, self.socket);
         Wait::More
     }
@@ -276,7 +283,7 @@ impl Connection {
         respond::whole(request.manner, status, kind, body, &mut buffer);
         tools.stats().statuses[usize::from(status)].add(1);
         // What comes next waits until the peer has taken this: a reader that is slow pushes back.
-        self.phase = Phase::SendsBytes { remaining: 0 };
+        self.phase = ConnectionPhase::SendsBytes { remaining: 0 };
         sockets.send(self.socket, Outgoing::Lent(buffer));
         Wait::More
     }
@@ -298,7 +305,7 @@ impl Connection {
             buffer.extend_from_slice(&tools.block[..remaining as usize]);
             remaining = 0;
         }
-        self.phase = Phase::SendsBytes { remaining };
+        self.phase = ConnectionPhase::SendsBytes { remaining };
         sockets.send(self.socket, Outgoing::Lent(buffer));
         Wait::More
     }
@@ -306,7 +313,7 @@ impl Connection {
     /// The peer has taken the answer: what it asked meanwhile comes next.
     fn end_response<S: Sockets>(&mut self, tools: &mut Tools, sockets: &mut S) -> Wait {
         let close = self.request.take().is_none_or(|request| request.manner.close);
-        self.phase = Phase::Reads;
+        self.phase = ConnectionPhase::Reads;
         if close {
             return Wait::PeerClose;
         }
@@ -319,7 +326,7 @@ impl Connection {
         if !held.is_empty() {
             let now = sockets.now();
             let wait = self.read(&held, now, tools, sockets);
-            if wait != Wait::More || self.phase != Phase::Reads {
+            if wait != Wait::More || self.phase != ConnectionPhase::Reads {
                 return wait;
             }
         }

@@ -6,7 +6,9 @@ use protox::Compiler;
 use protox::file::{File, FileResolver};
 use protox::prost_reflect::{DescriptorPool, FileDescriptor};
 use wire::grpc::Status;
-use wire::grpc::reflection::{Files, Question, ReflectionBody, Refusal, Request, Response, Service, Services};
+use wire::grpc::reflection::{
+    DescriptorFiles, Question, ReflectionBody, Refusal, Request, Response, Service, Services,
+};
 
 /// Name and text of each file.
 const SOURCES: [(&str, &str); 3] = [
@@ -70,7 +72,7 @@ pub(crate) fn response(request: Request) -> Response {
         ReflectionBody::Error(Refusal { error_code: Status::NOT_FOUND.index() as i32, error_message })
     };
     let file = |file: Option<FileDescriptor>, what: &str| match file {
-        Some(file) => ReflectionBody::Files(Files { files: vec![file.encode_to_vec()] }),
+        Some(file) => ReflectionBody::DescriptorFiles(DescriptorFiles { files: vec![file.encode_to_vec()] }),
         None => not_found(what),
     };
     let said = match &request.question {

@@ -51,9 +51,9 @@ struct GateState {
 
 /// A request that waits at a gate. It counts as long as this exists, so a connection that closes is no longer counted.
 #[derive(Debug)]
-pub(crate) struct Waiting(Arc<GateState>);
+pub(crate) struct GateWaiter(Arc<GateState>);
 
-impl Waiting {
+impl GateWaiter {
     fn new(gate: &Arc<GateState>) -> Self {
         gate.waiting.fetch_add(1, Ordering::Relaxed);
         Self(gate.clone())
@@ -65,7 +65,7 @@ impl Waiting {
     }
 }
 
-impl Drop for Waiting {
+impl Drop for GateWaiter {
     fn drop(&mut self) {
         self.0.waiting.fetch_sub(1, Ordering::Relaxed);
     }
@@ -73,9 +73,9 @@ impl Drop for Waiting {
 
 /// What becomes of a request for a gate.
 #[derive(Debug)]
-pub(crate) enum Entry {
+pub(crate) enum GateEntry {
     IsOpen,
-    Waits(Waiting),
+    Waits(GateWaiter),
     /// The server knows [`GATES_MAX`] others.
     NoRoom,
 }
@@ -89,11 +89,11 @@ pub(crate) struct Gates {
 
 impl Gates {
     /// Somebody comes to a gate.
-    pub(crate) fn enter(&self, name: GateName) -> Entry {
+    pub(crate) fn enter(&self, name: GateName) -> GateEntry {
         match gate_of(&mut self.lock(), name) {
-            Some(gate) if gate.is_open.load(Ordering::Relaxed) => Entry::IsOpen,
-            Some(gate) => Entry::Waits(Waiting::new(gate)),
-            None => Entry::NoRoom,
+            Some(gate) if gate.is_open.load(Ordering::Relaxed) => GateEntry::IsOpen,
+            Some(gate) => GateEntry::Waits(GateWaiter::new(gate)),
+            None => GateEntry::NoRoom,
         }
     }
 

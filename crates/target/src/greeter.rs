@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use pacing::Nanos;
 use prost::Message;
 use wire::grpc::reflection::PATHS;
-use wire::grpc::{Messages, Piece, Status, Unzipped, gunzip, gzip, push_message};
+use wire::grpc::{MessagePiece, Messages, Status, Unzipped, gunzip, gzip, push_message};
 
 use crate::described;
 
@@ -95,7 +95,7 @@ enum Pending {
     Reply { name: String },
     Api { name: String },
     Series { name: String, left: u32, gap: Nanos },
-    End(Ending),
+    End(CallEnding),
 }
 
 impl Pending {
@@ -109,12 +109,12 @@ impl Pending {
 
 /// How a call ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Ending {
+pub(crate) struct CallEnding {
     pub(crate) status: Status,
     pub(crate) message: String,
 }
 
-impl Ending {
+impl CallEnding {
     pub(crate) fn new(status: Status, message: &str) -> Self {
         Self { status, message: message.to_owned() }
     }
@@ -150,7 +150,7 @@ pub(crate) struct Call {
     /// Answers that are framed, and how much of them is sent.
     pub(crate) outbox: Vec<u8>,
     pub(crate) from: usize,
-    pub(crate) ending: Option<Ending>,
+    pub(crate) ending: Option<CallEnding>,
     pub(crate) has_head: bool,
 }
 
@@ -183,7 +183,7 @@ impl Call {
         self.pending.clear();
         self.names.clear();
         self.held = 0;
-        self.ending.get_or_insert_with(|| Ending::new(status, message));
+        self.ending.get_or_insert_with(|| CallEnding::new(status, message));
     }
 
     /// Bytes of messages.
@@ -195,18 +195,18 @@ impl Call {
             };
             rest = &rest[taken..];
             match piece {
-                Piece::NeedMore => return,
-                Piece::Begun { length, .. } if length as usize > MESSAGE_BYTES_MAX => {
+                MessagePiece::NeedMore => return,
+                MessagePiece::Begun { length, .. } if length as usize > MESSAGE_BYTES_MAX => {
                     return self.end(Status::RESOURCE_EXHAUSTED, "the message is larger than 4 MiB");
                 }
-                Piece::Begun { is_compressed, .. } => {
+                MessagePiece::Begun { is_compressed, .. } => {
                     self.is_zipped = is_compressed;
                     if is_compressed && !self.zips.requests {
                         return self.end(Status::INTERNAL, "a message is compressed without grpc-encoding");
                     }
                 }
-                Piece::Bytes(bytes) => self.message.extend_from_slice(bytes),
-                Piece::End => self.complete(at),
+                MessagePiece::Bytes(bytes) => self.message.extend_from_slice(bytes),
+                MessagePiece::End => self.complete(at),
             }
         }
     }
@@ -300,7 +300,7 @@ impl Call {
         if !self.reader.is_between() {
             return self.end(Status::INTERNAL, "the request ends within a message");
         }
-        let ok = || Pending::End(Ending::new(Status::OK, ""));
+        let ok = || Pending::End(CallEnding::new(Status::OK, ""));
         match (self.method, self.only.take()) {
             (Method::GreetAll, _) => {
                 let (delay, status) = self.last;
@@ -336,7 +336,7 @@ impl Call {
     fn plain(&mut self, method: Method, request: HelloRequest, at: Nanos) {
         let due = at + Nanos::from_millis(u64::from(request.delay_ms));
         let (name, gap) = (request.name, Nanos::from_millis(u64::from(request.gap_ms)));
-        let ending = if request.status > 0 { requested_for(request.status) } else { Ending::new(Status::OK, "") };
+        let ending = if request.status > 0 { requested_for(request.status) } else { CallEnding::new(Status::OK, "") };
         match method {
             Method::SayHellos => self.later(due, Pending::Series { name, left: request.replies.max(1), gap }),
             _ if request.status > 0 => {}
@@ -411,6 +411,6 @@ impl Call {
     }
 }
 
-fn requested_for(status: u32) -> Ending {
-    Ending::new(Status::of(status), "as asked for")
+fn requested_for(status: u32) -> CallEnding {
+    CallEnding::new(Status::of(status), "as asked for")
 }

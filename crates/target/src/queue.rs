@@ -30,7 +30,7 @@ const STREAMS: u64 = 1 << 32;
 
 /// What a path asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Shape {
+pub(crate) struct QueueShape {
     workers: u32,
     mean: Nanos,
     is_even: bool,
@@ -40,7 +40,7 @@ pub(crate) struct Shape {
     stall: Option<(Nanos, Nanos)>,
 }
 
-impl Shape {
+impl QueueShape {
     /// `4/10`, `1/2.5/even`, and what stands behind the question mark.
     pub(crate) fn parse(path: &str, query: &str) -> Option<Self> {
         let mut parts = path.split('/');
@@ -85,7 +85,7 @@ pub(crate) struct Service {
 pub(crate) struct Queues {
     seed: u64,
     made: u64,
-    lines: VecDeque<Line>,
+    lines: VecDeque<WaitingLine>,
     log: VecDeque<Service>,
 }
 
@@ -95,12 +95,12 @@ impl Queues {
     }
 
     /// Somebody comes: when the answer goes out; `None` when there is no room.
-    pub(crate) fn arrive(&mut self, shape: Shape, at: Nanos) -> Option<Nanos> {
+    pub(crate) fn arrive(&mut self, shape: QueueShape, at: Nanos) -> Option<Nanos> {
         let place = self.lines.iter().position(|line| line.shape == shape).unwrap_or_else(|| {
             if self.lines.len() == QUEUES_MAX {
                 self.lines.pop_front();
             }
-            self.lines.push_back(Line::new(shape, at, Random::of_stream(self.seed, STREAMS + self.made)));
+            self.lines.push_back(WaitingLine::new(shape, at, Random::of_stream(self.seed, STREAMS + self.made)));
             self.made += 1;
             self.lines.len() - 1
         });
@@ -124,8 +124,8 @@ impl Queues {
 
 /// Those who wait for the workers of one queue.
 #[derive(Debug)]
-struct Line {
-    shape: Shape,
+struct WaitingLine {
+    shape: QueueShape,
     random: Random,
     began: Nanos,
     /// When each worker is free, on the clock of the workers, which stands still in a stall.
@@ -135,8 +135,8 @@ struct Line {
     stalls: Stalls,
 }
 
-impl Line {
-    fn new(shape: Shape, at: Nanos, random: Random) -> Self {
+impl WaitingLine {
+    fn new(shape: QueueShape, at: Nanos, random: Random) -> Self {
         let free = std::iter::repeat_n(Reverse(Nanos::ZERO), shape.workers as usize).collect();
         let stalls = Stalls { past: 0, last: at, coming: VecDeque::new() };
         Self { shape, random, began: at, free, leaving: BinaryHeap::new(), stalls }

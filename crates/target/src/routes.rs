@@ -5,9 +5,9 @@ use pacing::Nanos;
 use crate::behavior::Delay;
 use crate::gates::{GateAction, GateName};
 use crate::millis::{millis, thousandths};
-use crate::queue::Shape;
+use crate::queue::QueueShape;
 use crate::respond::ECHO_BYTES_MAX;
-use crate::shop::{FORM_BYTES_MAX, Page};
+use crate::shop::{FORM_BYTES_MAX, ShopPage};
 
 /// The most bytes that one answer has.
 pub(crate) const RESPONSE_BYTES_MAX: u64 = 1 << 40;
@@ -36,7 +36,7 @@ pub(crate) enum Route {
     /// Served one at a time, each for this time.
     Serial(Nanos),
     /// Waits in a line whose times theory knows.
-    Queue(Shape),
+    Queue(QueueShape),
     /// What those lines served.
     QueueLog,
     /// All threads stand still: after how long, and for how long.
@@ -65,7 +65,7 @@ pub(crate) enum Route {
     /// Waits until somebody opens it; what opens it and tells who waits.
     Gate(GateName, GateAction),
     /// A page of the shop.
-    Shop(Page),
+    Shop(ShopPage),
     /// A call of gRPC; no path leads there.
     Grpc,
     NotFound,
@@ -136,7 +136,7 @@ impl Route {
             ("delay", Some(text)) => Delay::parse(text).map_or(Self::BadNumber, Self::Delay),
             ("serial", Some(text)) => millis(text).map_or(Self::BadNumber, Self::Serial),
             ("queue", Some("log")) => Self::QueueLog,
-            ("queue", Some(text)) => Shape::parse(text, query).map_or(Self::BadNumber, Self::Queue),
+            ("queue", Some(text)) => QueueShape::parse(text, query).map_or(Self::BadNumber, Self::Queue),
             ("stall", Some(text)) => match text.split_once('/').map(|(after, span)| (millis(after), millis(span))) {
                 Some((Some(after), Some(span))) => Self::Stall { after, span },
                 _ => Self::BadNumber,
@@ -172,7 +172,7 @@ impl Route {
                 };
                 GateName::parse(name).map_or(Self::BadNumber, |name| Self::Gate(name, action))
             }
-            _ => match Page::of(name, number) {
+            _ => match ShopPage::of(name, number) {
                 Some(page) => page.map_or(Self::BadNumber, Self::Shop),
                 None => Self::NotFound,
             },
@@ -276,21 +276,21 @@ mod tests {
             ("/echo/x", Route::NotFound),
             ("", Route::NotFound),
             ("*", Route::NotFound),
-            ("/login", Route::Shop(Page::Login)),
-            ("/login?next=/cart", Route::Shop(Page::Login)),
+            ("/login", Route::Shop(ShopPage::Login)),
+            ("/login?next=/cart", Route::Shop(ShopPage::Login)),
             ("/login/", Route::NotFound),
-            ("/items", Route::Shop(Page::Items)),
-            ("/items/7", Route::Shop(Page::Item(7))),
-            ("/items/0", Route::Shop(Page::Item(0))),
+            ("/items", Route::Shop(ShopPage::Items)),
+            ("/items/7", Route::Shop(ShopPage::Item(7))),
+            ("/items/0", Route::Shop(ShopPage::Item(0))),
             ("/items/x", Route::BadNumber),
             ("/items/99999999999999999999", Route::BadNumber),
             ("/items/7/more", Route::BadNumber),
-            ("/api/token", Route::Shop(Page::Token)),
+            ("/api/token", Route::Shop(ShopPage::Token)),
             ("/api/sessions/", Route::BadNumber),
             ("/api/sessions/000000000000001G", Route::BadNumber),
             ("/api", Route::NotFound),
             ("/api/else", Route::NotFound),
-            ("/stats/sessions", Route::Shop(Page::Sessions)),
+            ("/stats/sessions", Route::Shop(ShopPage::Sessions)),
             ("/stats/else", Route::NotFound),
         ];
         for (path, expect) in cases {

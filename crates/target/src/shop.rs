@@ -11,13 +11,13 @@ mod sessions;
 
 use pacing::Random;
 
-pub(crate) use pages::Page;
+pub(crate) use pages::ShopPage;
 pub(crate) use requested::{Method, ShopRequest};
 pub(crate) use sessions::Sessions;
 
 use cart::{COUNT_MAX, Item, NoRoom, Price};
 use requested::{COOKIE, Proof, Said, Unread};
-use sessions::{Key, Order, Session, SessionId, USER_BYTES_MAX, hex};
+use sessions::{Key, PaidOrder, Session, SessionId, USER_BYTES_MAX, hex};
 
 use crate::respond::Kind;
 
@@ -84,11 +84,11 @@ enum Who {
 /// The answer to a request for a page of the shop.
 ///
 /// `body`: what came with it; `None` when it was too large.
-pub(crate) fn response(page: Page, requested: &ShopRequest, body: Option<&[u8]>, shop: &mut Shop<'_>) -> Reply {
+pub(crate) fn response(page: ShopPage, requested: &ShopRequest, body: Option<&[u8]>, shop: &mut Shop<'_>) -> Reply {
     if !page.methods().contains(&requested.method) {
         return refused(405, Kind::of(TEXT).with("Allow", page.allow()), "this path has other methods, see Allow");
     }
-    if page == Page::Sessions {
+    if page == ShopPage::Sessions {
         return json(200, sessions_json(shop.sessions));
     }
     let Some(body) = body else { return refusal(413, "the form is too large") };
@@ -112,8 +112,8 @@ pub(crate) fn response(page: Page, requested: &ShopRequest, body: Option<&[u8]>,
         Err(Unread::Broken) => return bad("the body is no JSON object"),
     };
     match (page, requested.method, who) {
-        (Page::Login, Method::Get, who) => form_of_login(&who, shop),
-        (Page::Token, _, who) => give_token(&who, &said, shop),
+        (ShopPage::Login, Method::Get, who) => form_of_login(&who, shop),
+        (ShopPage::Token, _, who) => give_token(&who, &said, shop),
         (_, _, Who::Known(id)) => visit(id, page, requested, &said, shop),
         _ => unknown("no session: ask for /login or /api/token first, and send its cookie or token"),
     }
@@ -190,12 +190,12 @@ fn give_token(who: &Who, said: &Said, shop: &mut Shop<'_>) -> Reply {
 }
 
 /// What a page does for a session that is known.
-fn visit(id: SessionId, page: Page, requested: &ShopRequest, said: &Said, shop: &mut Shop<'_>) -> Reply {
-    if page == Page::Logout {
+fn visit(id: SessionId, page: ShopPage, requested: &ShopRequest, said: &Said, shop: &mut Shop<'_>) -> Reply {
+    if page == ShopPage::Logout {
         shop.sessions.end(id);
         return see(Kind::of(TEXT).with("Set-Cookie", COOKIE_END), "/login");
     }
-    if page == Page::Login {
+    if page == ShopPage::Login {
         return log_in(id, said, shop);
     }
     let done = shop.sessions.visit(id, |session| {
@@ -203,18 +203,18 @@ fn visit(id: SessionId, page: Page, requested: &ShopRequest, said: &Said, shop: 
             return Some(unknown("this session has no user yet: log in first"));
         }
         match (page, requested.method) {
-            (Page::Account, _) => match requested.query("user") {
+            (ShopPage::Account, _) => match requested.query("user") {
                 Some(user) if *user != *session.user => None,
                 _ => Some(json(200, session_json(id, session))),
             },
-            (Page::Session(named), _) => (named == id).then(|| json(200, session_json(id, session))),
-            (Page::Cart, Method::Post) => Some(put_into_cart(session, said)),
-            (Page::Cart, Method::Delete) => {
+            (ShopPage::Session(named), _) => (named == id).then(|| json(200, session_json(id, session))),
+            (ShopPage::Cart, Method::Post) => Some(put_into_cart(session, said)),
+            (ShopPage::Cart, Method::Delete) => {
                 session.cart.clear();
                 Some(json(200, session.cart.to_json()))
             }
-            (Page::Cart, _) => Some(json(200, session.cart.to_json())),
-            (Page::Pay, _) => Some(pay(session, requested, said)),
+            (ShopPage::Cart, _) => Some(json(200, session.cart.to_json())),
+            (ShopPage::Pay, _) => Some(pay(session, requested, said)),
             _ => Some(look_at_order(session)),
         }
     });
@@ -270,7 +270,7 @@ fn pay(session: &mut Session, requested: &ShopRequest, said: &Said) -> Reply {
     if session.cart.is_empty() {
         return refusal(409, "the cart is empty");
     }
-    let order = Order { cents: session.cart.cents(), looks: 0, ready_at };
+    let order = PaidOrder { cents: session.cart.cents(), looks: 0, ready_at };
     session.cart.clear();
     session.order = Some(order);
     json(202, order_json(order))
@@ -285,9 +285,9 @@ fn look_at_order(session: &mut Session) -> Reply {
 }
 
 /// What needs no session.
-fn open_page(page: Page, requested: &ShopRequest) -> Reply {
+fn open_page(page: ShopPage, requested: &ShopRequest) -> Reply {
     match page {
-        Page::Item(number) => {
+        ShopPage::Item(number) => {
             let Some(item) = Item::new(number) else { return refusal(404, "there is no such item") };
             let kind = Kind::of(JSON).with("ETag", item.tag());
             if requested.has(item) {
@@ -299,7 +299,7 @@ fn open_page(page: Page, requested: &ShopRequest) -> Reply {
             );
             Reply { status: 200, kind, body }
         }
-        Page::Search => {
+        ShopPage::Search => {
             let Some(text) = requested.query("q") else { return bad("ask like /search?q=tea") };
             json(200, pages::found(&text))
         }
@@ -341,7 +341,7 @@ fn session_json(id: SessionId, session: &Session) -> String {
     format!("{{\"user\":{},\"session\":\"{id}\",\"requests\":{requests}}}\n", text_of_json(user))
 }
 
-fn order_json(order: Order) -> String {
+fn order_json(order: PaidOrder) -> String {
     let state = if order.looks >= order.ready_at { "paid" } else { "pending" };
     format!("{{\"state\":\"{state}\",\"looks\":{},\"total\":{}}}\n", order.looks, Price(order.cents))
 }

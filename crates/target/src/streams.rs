@@ -13,7 +13,7 @@ use wire::http2::{Code, Event, Server};
 use calls::Calls;
 
 use crate::action::{Action, Came};
-use crate::gates::Waiting;
+use crate::gates::GateWaiter;
 use crate::happened::{Happened, Wait};
 use crate::respond::{BLOCK_BYTES, DRIP_BYTES, Kind};
 use crate::routes::Route;
@@ -29,13 +29,13 @@ const TURN_BYTES: usize = 16 * 1024;
 
 /// What is said on a stream.
 #[derive(Debug)]
-enum Reply {
+enum StreamReply {
     /// Nothing yet: the request is still coming.
     Reads,
     /// Nothing until then.
     Holds { since: Nanos, until: Nanos },
     /// Nothing until a gate is open.
-    Waits(Waiting),
+    Waits(GateWaiter),
     /// The rest of a body.
     Sends { body: Body, from: u64 },
     /// A slow body.
@@ -71,7 +71,7 @@ struct Stream {
     route: Route,
     is_head: bool,
     came: Came,
-    reply: Reply,
+    reply: StreamReply,
 }
 
 /// See the module.
@@ -116,7 +116,7 @@ impl Streams {
     pub(crate) fn happened<S: Sockets>(&mut self, what: Happened<'_>, tools: &mut Tools, sockets: &mut S) -> Wait {
         if matches!(what, Happened::PeerClosed) {
             // Who waits at a gate is counted: whoever seems gone is.
-            self.streams.retain(|_, stream| !matches!(stream.reply, Reply::Waits(_)));
+            self.streams.retain(|_, stream| !matches!(stream.reply, StreamReply::Waits(_)));
         }
         let wait = match what {
             Happened::Received(bytes, at) => self.received(bytes, at, tools),
@@ -143,7 +143,8 @@ impl Streams {
         self.flush(tools, sockets);
         if self.peer_closed && self.buffers_unsent == 0 {
             // What is still to be read never comes, and no window grows any more.
-            let is_alive = |stream: &Stream| matches!(stream.reply, Reply::Holds { .. } | Reply::Drips { .. });
+            let is_alive =
+                |stream: &Stream| matches!(stream.reply, StreamReply::Holds { .. } | StreamReply::Drips { .. });
             self.streams.retain(|_, stream| is_alive(stream));
             self.drop_deaf_calls();
         }
@@ -250,7 +251,7 @@ impl Streams {
         self.requests = self.requests.saturating_add(1);
         let text = |bytes| std::str::from_utf8(bytes).unwrap_or_default();
         let came = Came::new(route, || ShopRequest::read(text(method), text(path), fields.iter()));
-        self.streams.insert(number, Stream { route, is_head, came, reply: Reply::Reads });
+        self.streams.insert(number, Stream { route, is_head, came, reply: StreamReply::Reads });
         route == Route::Close
     }
 
@@ -282,15 +283,15 @@ impl Streams {
                 }
             }
             Action::Hold { until } => {
-                stream.reply = Reply::Holds { since: at, until };
+                stream.reply = StreamReply::Holds { since: at, until };
                 self.wait_until(number, until, tools);
             }
-            Action::Wait(waiting) => stream.reply = Reply::Waits(waiting),
+            Action::Wait(waiting) => stream.reply = StreamReply::Waits(waiting),
             Action::Drip { pieces, gap } => {
                 let head = Head { status: 200, kind: Kind::of("application/octet-stream"), length: None };
                 self.begin(number, head, is_head, tools);
                 if let Some(stream) = self.streams.get_mut(&number) {
-                    stream.reply = Reply::Drips { pieces, gap, until: at };
+                    stream.reply = StreamReply::Drips { pieces, gap, until: at };
                     self.wait_until(number, at, tools);
                 }
             }
@@ -335,7 +336,7 @@ impl Streams {
 
     fn send(&mut self, number: u32, body: Body) {
         if let Some(stream) = self.streams.get_mut(&number) {
-            stream.reply = Reply::Sends { body, from: 0 };
+            stream.reply = StreamReply::Sends { body, from: 0 };
             self.sending.push_back(number);
         }
     }
@@ -345,7 +346,7 @@ impl Streams {
         let mut without_room = 0;
         while self.buffers_unsent < 2 && self.out.len() < AHEAD_BYTES_MAX && without_room < self.sending.len() {
             let Some(number) = self.sending.pop_front() else { return };
-            let Some(Stream { reply: Reply::Sends { body, from }, .. }) = self.streams.get_mut(&number) else {
+            let Some(Stream { reply: StreamReply::Sends { body, from }, .. }) = self.streams.get_mut(&number) else {
                 continue;
             };
             let left = body.len() - *from;
@@ -377,19 +378,19 @@ impl Streams {
     }
 
     pub(crate) fn waits_at_gate(&self) -> bool {
-        self.streams.values().any(|stream| matches!(stream.reply, Reply::Waits(_)))
+        self.streams.values().any(|stream| matches!(stream.reply, StreamReply::Waits(_)))
     }
 
     /// A gate was opened: who waited there is answered, the oldest stream first.
     fn gate_opened(&mut self, tools: &Tools) -> Wait {
-        let has_passed = |stream: &Stream| matches!(&stream.reply, Reply::Waits(waiting) if waiting.is_over());
+        let has_passed = |stream: &Stream| matches!(&stream.reply, StreamReply::Waits(waiting) if waiting.is_over());
         let passed = self.streams.iter().filter(|(_, stream)| has_passed(stream));
         let mut numbers: Vec<u32> = passed.map(|(number, _)| *number).collect();
         numbers.sort_unstable();
         for number in numbers {
             let Some(stream) = self.streams.get_mut(&number) else { continue };
             // Whoever has the answer is no longer counted.
-            stream.reply = Reply::Reads;
+            stream.reply = StreamReply::Reads;
             let is_head = stream.is_head;
             self.whole(number, (200, Kind::of("text/plain")), Vec::new(), is_head, tools);
         }
@@ -405,13 +406,15 @@ impl Streams {
             self.due.pop();
             let Some(stream) = self.streams.get_mut(&number) else { continue };
             match stream.reply {
-                Reply::Holds { since, until } if until <= now => {
+                StreamReply::Holds { since, until } if until <= now => {
                     let is_head = stream.is_head;
                     // Whoever has the answer finds it counted.
                     tools.stats().hold(sockets.now().since(since));
                     self.whole(number, (200, Kind::of("text/plain")), Vec::new(), is_head, tools);
                 }
-                Reply::Drips { pieces, gap, until } if until <= now => self.drip(number, pieces, gap, until, tools),
+                StreamReply::Drips { pieces, gap, until } if until <= now => {
+                    self.drip(number, pieces, gap, until, tools)
+                }
                 _ => {}
             }
         }
@@ -432,7 +435,7 @@ impl Streams {
             self.streams.remove(&number);
         } else if let Some(stream) = self.streams.get_mut(&number) {
             // The pieces keep their rhythm, also when one is late.
-            stream.reply = Reply::Drips { pieces: pieces - 1, gap, until: now + gap };
+            stream.reply = StreamReply::Drips { pieces: pieces - 1, gap, until: now + gap };
             self.wait_until(number, now + gap, tools);
         }
     }

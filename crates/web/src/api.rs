@@ -15,7 +15,7 @@ use report::Language;
 use serde_json::{Value, json};
 
 use crate::auth;
-use crate::error::{Fault, as_json};
+use crate::error::{ApiError, as_json};
 use crate::hub::{Hub, Ordered};
 use crate::run::Run;
 use crate::run_requests::{Order, Reply};
@@ -67,7 +67,7 @@ pub(crate) fn router(hub: &Hub, token: Arc<str>) -> Router {
                 "there is nothing at this path; docs/web.md names those that there are",
                 "没有这个路径；可用路径见 docs/web.zh.md",
             );
-            Fault::new(StatusCode::NOT_FOUND, "no_such_path", text, zh)
+            ApiError::new(StatusCode::NOT_FOUND, "no_such_path", text, zh)
         })
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
         .with_state(hub.clone())
@@ -84,21 +84,21 @@ fn language_of(requested: &RequestParts) -> Language {
 struct BodyRead(Value);
 
 impl<S: Send + Sync> FromRequest<S> for BodyRead {
-    type Rejection = Fault;
+    type Rejection = ApiError;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, Fault> {
+    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
         let body = Bytes::from_request(request, state).await.map_err(|rejection| {
             if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
                 let (text, zh) = ("a body has 32 KiB at most", "请求体最多 32 KiB");
-                return Fault::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", text, zh);
+                return ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", text, zh);
             }
-            Fault::wrong("the body did not come as a whole", "请求体不完整")
+            ApiError::wrong("the body did not come as a whole", "请求体不完整")
         })?;
         if body.is_empty() {
             return Ok(Self(json!({})));
         }
         let no_json =
-            |error| Fault::wrong(&format!("this is no JSON: {error}"), &format!("请求体不是有效的 JSON：{error}"));
+            |error| ApiError::wrong(&format!("this is no JSON: {error}"), &format!("请求体不是有效的 JSON：{error}"));
         serde_json::from_slice(&body).map(Self).map_err(no_json)
     }
 }
@@ -124,15 +124,15 @@ async fn events(State(hub): State<Hub>) -> Response {
         Some(events) => Sse::new(events).keep_alive(KeepAlive::new().interval(BEAT)).into_response(),
         None => {
             let (text, zh) = ("too many pages are open; close some", "打开的页面太多；请关闭一些");
-            Fault::new(StatusCode::SERVICE_UNAVAILABLE, "too_many_pages", text, zh).into_response()
+            ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "too_many_pages", text, zh).into_response()
         }
     }
 }
 
 /// Something of the run that there is.
-fn of_run(hub: &Hub, of: impl FnOnce(&Run) -> Result<Response, Fault>) -> Response {
+fn of_run(hub: &Hub, of: impl FnOnce(&Run) -> Result<Response, ApiError>) -> Response {
     let state = hub.lock();
-    let found = state.run.as_ref().ok_or_else(Fault::nothing_runs).and_then(of);
+    let found = state.run.as_ref().ok_or_else(ApiError::nothing_runs).and_then(of);
     found.unwrap_or_else(IntoResponse::into_response)
 }
 
@@ -140,20 +140,20 @@ async fn charts(State(hub): State<Hub>, requested: RequestParts) -> Response {
     of_run(&hub, |run| Ok(as_json(&run.charts(language_of(&requested)))))
 }
 
-async fn change(State(hub): State<Hub>, BodyRead(body): BodyRead) -> Result<Response, Fault> {
+async fn change(State(hub): State<Hub>, BodyRead(body): BodyRead) -> Result<Response, ApiError> {
     hub.change(body).map(|response| as_json(&response))
 }
 
-async fn stop(State(hub): State<Hub>, BodyRead(body): BodyRead) -> Result<Response, Fault> {
+async fn stop(State(hub): State<Hub>, BodyRead(body): BodyRead) -> Result<Response, ApiError> {
     let state = hub.stop(body["at_once"] == true)?;
     Ok(as_json(&json!({"state": state})))
 }
 
-async fn mark(State(hub): State<Hub>, BodyRead(body): BodyRead) -> Result<Response, Fault> {
+async fn mark(State(hub): State<Hub>, BodyRead(body): BodyRead) -> Result<Response, ApiError> {
     let text: String =
         body["text"].as_str().unwrap_or_default().trim().chars().filter(|one| !one.is_control()).collect();
     if text.is_empty() || text.chars().count() > MARK_CHARS_MAX {
-        return Err(Fault::wrong(
+        return Err(ApiError::wrong(
             &format!("'text' wants 1 to {MARK_CHARS_MAX} characters"),
             &format!("'text' 需要 1 到 {MARK_CHARS_MAX} 个字符"),
         ));
@@ -167,15 +167,15 @@ async fn mark(State(hub): State<Hub>, BodyRead(body): BodyRead) -> Result<Respon
 }
 
 /// The report, as soon as there is one.
-fn report_of(run: &Run) -> Result<(&Value, &Value), Fault> {
+fn report_of(run: &Run) -> Result<(&Value, &Value), ApiError> {
     run.report().ok_or_else(|| {
         if run.has_failed() {
             let (text, zh) =
                 ("the run failed, and has no report; its events say why", "压测失败，没有报告；原因见事件");
-            return Fault::new(StatusCode::CONFLICT, "no_report", text, zh);
+            return ApiError::new(StatusCode::CONFLICT, "no_report", text, zh);
         }
         let (text, zh) = ("the report is there when the run is over", "压测结束后才有报告");
-        Fault::new(StatusCode::CONFLICT, "not_over", text, zh)
+        ApiError::new(StatusCode::CONFLICT, "not_over", text, zh)
     })
 }
 
@@ -213,20 +213,20 @@ async fn start(
     State(hub): State<Hub>,
     ConnectInfo(who): ConnectInfo<auth::Who>,
     BodyRead(body): BodyRead,
-) -> Result<Response, Fault> {
+) -> Result<Response, ApiError> {
     let Some(orders) = hub.offer().orders.clone() else {
         let (text, zh) = (
             "this run was started by its own command; 'onrush web' starts runs from a page",
             "该压测由命令行启动；要从页面启动请使用 'onrush web'",
         );
-        return Err(Fault::new(StatusCode::CONFLICT, "no_starts", text, zh));
+        return Err(ApiError::new(StatusCode::CONFLICT, "no_starts", text, zh));
     };
     let words: Option<Vec<String>> = body["words"]
         .as_array()
         .filter(|words| (1..=WORDS_MAX).contains(&words.len()))
         .and_then(|words| words.iter().map(|word| word.as_str().map(str::to_owned)).collect());
     let Some(words) = words.filter(|words| words.iter().all(|word| !word.contains('\0'))) else {
-        return Err(Fault::wrong(
+        return Err(ApiError::wrong(
             "'words' wants the words of a command line, like [\"-q\", \"500\", \"-z\", \"1m\", \"http://127.0.0.1:8080/\"]",
             "'words' 需要命令行参数列表，如 [\"-q\", \"500\", \"-z\", \"1m\", \"http://127.0.0.1:8080/\"]",
         ));
@@ -238,7 +238,7 @@ async fn start(
                 Ok(_) => ("a run goes on; stop it first", "已有压测正在进行；请先停止"),
                 Err(_) => ("a run begins or ends just now; try again when it has", "压测正在启动或收尾；请稍后再试"),
             };
-            return Err(Fault::new(StatusCode::CONFLICT, "runs_already", text, zh));
+            return Err(ApiError::new(StatusCode::CONFLICT, "runs_already", text, zh));
         }
         state.order = Ordered::Starting;
     }
@@ -251,7 +251,7 @@ async fn start(
     }
     match receiver.await {
         Ok(Ok(())) => Ok(as_json(&json!({"run": hub.lock().number}))),
-        Ok(Err(text)) => Err(Fault::new(StatusCode::UNPROCESSABLE_ENTITY, "not_started", &text, &text)),
-        Err(_) => Err(Fault::new(StatusCode::CONFLICT, "leaving", "onrush is ending", "onrush 正在退出")),
+        Ok(Err(text)) => Err(ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "not_started", &text, &text)),
+        Err(_) => Err(ApiError::new(StatusCode::CONFLICT, "leaving", "onrush is ending", "onrush 正在退出")),
     }
 }

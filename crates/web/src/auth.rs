@@ -12,7 +12,7 @@ use axum::response::{IntoResponse, Response};
 use axum::serve::IncomingStream;
 use listener::{Bounded, Guest};
 
-use crate::error::Fault;
+use crate::error::ApiError;
 use crate::token::is_same;
 
 /// Nothing but what this server has itself; nobody frames it, and it sends nothing anywhere else.
@@ -71,7 +71,7 @@ fn is_secret(path: &str) -> bool {
     path.starts_with("/api/")
 }
 
-fn refusal(request: &Request, token: &str) -> Option<Fault> {
+fn refusal(request: &Request, token: &str) -> Option<ApiError> {
     let headers = request.headers();
     let hosts: Vec<&HeaderValue> = headers.get_all(header::HOST).iter().collect();
     let host = match hosts[..] {
@@ -83,11 +83,11 @@ fn refusal(request: &Request, token: &str) -> Option<Fault> {
             "the Host of this request is no address of this machine; open the page by its address, or as localhost",
             "请求的 Host 不是本机地址；请用 IP 地址或 localhost 打开页面",
         );
-        return Some(Fault::new(StatusCode::MISDIRECTED_REQUEST, "foreign_host", text, zh));
+        return Some(ApiError::new(StatusCode::MISDIRECTED_REQUEST, "foreign_host", text, zh));
     };
     let foreign = || {
         let (text, zh) = ("this request comes from another site and is refused", "请求来自其他网站，已拒绝");
-        Some(Fault::new(StatusCode::FORBIDDEN, "foreign_origin", text, zh))
+        Some(ApiError::new(StatusCode::FORBIDDEN, "foreign_origin", text, zh))
     };
     let own = format!("http://{host}");
     if headers.get_all(header::ORIGIN).iter().any(|origin| origin.as_bytes() != own.as_bytes()) {
@@ -106,14 +106,14 @@ fn refusal(request: &Request, token: &str) -> Option<Fault> {
             "a token is wanted: open the link that onrush showed, or send 'Authorization: Bearer TOKEN'",
             "需要令牌：请打开 onrush 显示的链接，或发送 'Authorization: Bearer 令牌'",
         );
-        return Some(Fault::new(StatusCode::UNAUTHORIZED, "no_token", text, zh));
+        return Some(ApiError::new(StatusCode::UNAUTHORIZED, "no_token", text, zh));
     }
     // Only JSON makes a browser ask before it sends for another site.
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let is_json = kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"));
     (request.method() == Method::POST && !is_json).then(|| {
         let (text, zh) = ("this wants 'Content-Type: application/json'", "需要 'Content-Type: application/json'");
-        Fault::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "no_json", text, zh)
+        ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "no_json", text, zh)
     })
 }
 

@@ -9,36 +9,39 @@ use pacing::open::{Rate, Stage};
 use report::Language;
 use serde_json::Value;
 
-use crate::error::Fault;
+use crate::error::ApiError;
 use crate::run::Run;
 
 /// A change that was asked for.
-pub(crate) struct Wanted {
+pub(crate) struct RequestedChange {
     /// The revision that whoever asks has seen.
     pub(crate) seen: u32,
     /// For each scenario.
     pub(crate) changes: Vec<(usize, ChangeKind)>,
 }
 
-impl Wanted {
+impl RequestedChange {
     /// Reads `{"revision": 0, "change": "rate", "to": "2000/s", "over": "10s", "scenario": "buy"}`.
-    pub(crate) fn read(body: &Value, run: &Run) -> Result<Self, Fault> {
+    pub(crate) fn read(body: &Value, run: &Run) -> Result<Self, ApiError> {
         let known = ["revision", "change", "to", "over", "scenario"];
         let all = body.as_object().ok_or_else(|| {
-            Fault::wrong(
+            ApiError::wrong(
                 "a change is an object like {\"revision\": 0, \"change\": \"pause\"}",
                 "调整应为对象，如 {\"revision\": 0, \"change\": \"pause\"}",
             )
         })?;
         if let Some(other) = all.keys().find(|key| !known.contains(&key.as_str())) {
             let known = known.join(", ");
-            return Err(Fault::wrong(
+            return Err(ApiError::wrong(
                 &format!("a change has no '{other}'; it has {known}"),
                 &format!("调整中没有 '{other}' 这个字段；可用：{}", known.replace(", ", "、")),
             ));
         }
         let seen = body["revision"].as_u64().and_then(|seen| u32::try_from(seen).ok()).ok_or_else(|| {
-            Fault::wrong("'revision' wants the number that the run says of itself", "'revision' 应为压测当前的修订号")
+            ApiError::wrong(
+                "'revision' wants the number that the run says of itself",
+                "'revision' 应为压测当前的修订号",
+            )
         })?;
         let (control, places) = (&run.control, places(body, run)?);
         let at = control.next_instant();
@@ -46,7 +49,7 @@ impl Wanted {
         let change = body["change"].as_str().unwrap_or_default();
         let is_plain = matches!(change, "pause" | "resume" | "end");
         if is_plain && (!body["to"].is_null() || !body["over"].is_null()) {
-            return Err(Fault::wrong(
+            return Err(ApiError::wrong(
                 &format!("'{change}' takes no 'to' and no 'over'"),
                 &format!("'{change}' 不需要 'to' 和 'over'"),
             ));
@@ -65,7 +68,7 @@ impl Wanted {
                 "end" if !is_one && is_over => continue,
                 "end" => ChangeKind::End,
                 "rate" | "users" if !is_one => {
-                    return Err(Fault::wrong(
+                    return Err(ApiError::wrong(
                         "there are several scenarios; name one in 'scenario'",
                         "有多个场景；请用 'scenario' 指定一个",
                     ));
@@ -73,7 +76,7 @@ impl Wanted {
                 "rate" => rate(body, &timeline, at, over)?,
                 "users" => users(body, &timeline, at, over)?,
                 _ => {
-                    return Err(Fault::wrong(
+                    return Err(ApiError::wrong(
                         "'change' is one of rate, users, pause, resume and end",
                         "'change' 只能是 rate、users、pause、resume 或 end",
                     ));
@@ -89,7 +92,7 @@ impl Wanted {
     }
 }
 
-fn places(body: &Value, run: &Run) -> Result<Vec<usize>, Fault> {
+fn places(body: &Value, run: &Run) -> Result<Vec<usize>, ApiError> {
     let names: Vec<&str> = run.names().collect();
     if !run.control.is_load() {
         return Err(refusal(Refused::Held));
@@ -100,13 +103,13 @@ fn places(body: &Value, run: &Run) -> Result<Vec<usize>, Fault> {
             Some(place) => Ok(vec![place]),
             None => {
                 let known = names.join(", ");
-                Err(Fault::wrong(
+                Err(ApiError::wrong(
                     &format!("there is no scenario '{name}'; there are {known}"),
                     &format!("没有场景 '{name}'；可用：{}", known.replace(", ", "、")),
                 ))
             }
         },
-        _ => Err(Fault::wrong("'scenario' wants a name", "'scenario' 应为场景名称")),
+        _ => Err(ApiError::wrong("'scenario' wants a name", "'scenario' 应为场景名称")),
     }
 }
 
@@ -119,23 +122,23 @@ fn text_of(value: &Value) -> String {
     }
 }
 
-fn span(body: &Value) -> Result<Nanos, Fault> {
+fn span(body: &Value) -> Result<Nanos, ApiError> {
     match &body["over"] {
         Value::Null => Ok(Nanos::ZERO),
         value => plan::parse_duration("over", &text_of(value)).map(Nanos::from).map_err(|error| of_plan(&error)),
     }
 }
 
-fn of_plan(error: &plan::PlanError) -> Fault {
-    Fault::wrong(&report::plan_error(error, Language::En), &report::plan_error(error, Language::Zh))
+fn of_plan(error: &plan::PlanError) -> ApiError {
+    ApiError::wrong(&report::plan_error(error, Language::En), &report::plan_error(error, Language::Zh))
 }
 
 /// The way there must end before the load does.
-fn check_end(timeline: &Timeline, at: Nanos, over: Nanos) -> Result<(), Fault> {
+fn check_end(timeline: &Timeline, at: Nanos, over: Nanos) -> Result<(), ApiError> {
     match timeline.left(at) {
         Some(left) if over > left => {
             let left = left.as_secs_f64();
-            Err(Fault::wrong(
+            Err(ApiError::wrong(
                 &format!("this load goes on for {left:.1}s; make 'over' shorter"),
                 &format!("压测还会进行 {left:.1}s；请缩短 'over'"),
             ))
@@ -144,7 +147,7 @@ fn check_end(timeline: &Timeline, at: Nanos, over: Nanos) -> Result<(), Fault> {
     }
 }
 
-fn rate(body: &Value, timeline: &Timeline, at: Nanos, over: Nanos) -> Result<ChangeKind, Fault> {
+fn rate(body: &Value, timeline: &Timeline, at: Nanos, over: Nanos) -> Result<ChangeKind, ApiError> {
     let LoadProfile::Rate(_) = timeline.course() else { return Err(refusal(Refused::NoRate)) };
     let to = plan::parse_rate("to", &text_of(&body["to"])).map_err(|error| of_plan(&error))?;
     check_end(timeline, at, over)?;
@@ -156,7 +159,7 @@ fn rate(body: &Value, timeline: &Timeline, at: Nanos, over: Nanos) -> Result<Cha
     Ok(ChangeKind::Rate(if over > Nanos::ZERO { vec![ramp, hold] } else { vec![hold] }))
 }
 
-fn users(body: &Value, timeline: &Timeline, at: Nanos, over: Nanos) -> Result<ChangeKind, Fault> {
+fn users(body: &Value, timeline: &Timeline, at: Nanos, over: Nanos) -> Result<ChangeKind, ApiError> {
     let LoadProfile::Users(..) = timeline.course() else { return Err(refusal(Refused::NoUsers)) };
     let to = plan::parse_count("to", &text_of(&body["to"]), 1, plan::USERS_MAX).map_err(|error| of_plan(&error))?;
     check_end(timeline, at, over)?;
@@ -166,7 +169,7 @@ fn users(body: &Value, timeline: &Timeline, at: Nanos, over: Nanos) -> Result<Ch
 }
 
 /// Why the engine does not change a run.
-pub(crate) fn refusal(refused: Refused) -> Fault {
+pub(crate) fn refusal(refused: Refused) -> ApiError {
     let (code, zh) = match refused {
         Refused::NoScenario => ("no_scenario", "没有这个场景".to_owned()),
         Refused::NoRate => ("no_rate", "该压测按用户数进行，没有速率；请改为调整用户数".to_owned()),
@@ -180,7 +183,7 @@ pub(crate) fn refusal(refused: Refused) -> Fault {
         Refused::Behind { now } => ("behind", format!("压测刚被其他人调整过（修订号 {now}）；请查看后再调整")),
         Refused::Held => ("held", "长连接压测（hold）没有可暂停或调整的负载；可以停止".to_owned()),
     };
-    let mut fault = Fault::new(StatusCode::CONFLICT, code, &refused.to_string(), "");
+    let mut fault = ApiError::new(StatusCode::CONFLICT, code, &refused.to_string(), "");
     fault.text_zh = zh;
     fault
 }

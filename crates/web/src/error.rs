@@ -11,7 +11,7 @@ pub(crate) fn as_json(value: &Value) -> Response {
 
 /// Why a request is refused: a status, a stable name, and what to do, in both languages.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct ApiError {
     pub(crate) status: StatusCode,
     /// The stable name.
     pub code: &'static str,
@@ -21,7 +21,7 @@ pub struct Fault {
     pub text_zh: String,
 }
 
-impl Fault {
+impl ApiError {
     pub(crate) fn new(status: StatusCode, code: &'static str, text: &str, text_zh: &str) -> Self {
         Self { status, code, text: text.to_owned(), text_zh: text_zh.to_owned() }
     }
@@ -52,7 +52,7 @@ impl Fault {
     }
 }
 
-impl IntoResponse for Fault {
+impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let body = json!({"error": self.code, "text": self.text, "text_zh": self.text_zh});
         (self.status, as_json(&body)).into_response()

@@ -7,19 +7,19 @@ use pacing::Nanos;
 use serde_json::{Value, json};
 
 use crate::Offer;
-use crate::commands::{Wanted, refusal};
-use crate::error::Fault;
+use crate::commands::{RequestedChange, refusal};
+use crate::error::ApiError;
 use crate::run::{Began, Run};
-use crate::stream::{Events, PageEvent, Pages};
+use crate::stream::{Events, PageChannels, PageEvent};
 
 /// The version of what programs read here.
 const VERSION: u32 = 1;
 
 /// Where runs are told and read; all copies are the same.
 #[derive(Clone)]
-pub struct Hub(Arc<Shared>);
+pub struct Hub(Arc<HubShared>);
 
-struct Shared {
+struct HubShared {
     offer: Offer,
     state: Mutex<State>,
 }
@@ -31,7 +31,7 @@ pub(crate) struct State {
     pub(crate) run: Option<Run>,
     /// What became of the last order.
     pub(crate) order: Ordered,
-    pages: Pages,
+    pages: PageChannels,
     /// What the runs are a part of: a search or a sweep, as its report says.
     pub(crate) whole: Value,
     /// Somebody has ended a run here.
@@ -59,7 +59,7 @@ impl Hub {
     }
 
     pub(crate) fn new(offer: Offer) -> Self {
-        Self(Arc::new(Shared { offer, state: Mutex::default() }))
+        Self(Arc::new(HubShared { offer, state: Mutex::default() }))
     }
 
     pub(crate) fn offer(&self) -> &Offer {
@@ -170,16 +170,16 @@ impl Hub {
     ///
     /// # Errors
     /// What is asked for means nothing here, or the run is none that can be changed so.
-    pub fn change(&self, body: Value) -> Result<Value, Fault> {
+    pub fn change(&self, body: Value) -> Result<Value, ApiError> {
         let mut state = self.lock();
         if let Some((_, response)) = state.last_change.as_ref().filter(|(requested, _)| *requested == body) {
             return Ok(response.clone());
         }
         if !state.whole.is_null() {
-            return Err(Fault::of_a_whole());
+            return Err(ApiError::of_a_whole());
         }
         let run = state.going()?;
-        let changes = match Wanted::read(&body, run) {
+        let changes = match RequestedChange::read(&body, run) {
             Ok(wanted) => run.control.change_since(wanted.seen, wanted.changes).map_err(refusal)?,
             // Whoever has not seen the last change is told so first.
             Err(fault) => return Err(behind(&body, run).unwrap_or(fault)),
@@ -194,7 +194,7 @@ impl Hub {
     ///
     /// # Errors
     /// Nothing runs.
-    pub fn stop(&self, at_once: bool) -> Result<&'static str, Fault> {
+    pub fn stop(&self, at_once: bool) -> Result<&'static str, ApiError> {
         let mut state = self.lock();
         if !state.whole.is_null() && state.run.as_ref().is_none_or(Run::is_over) {
             // Between two runs of a whole.
@@ -241,15 +241,15 @@ impl Hub {
     }
 }
 
-fn behind(body: &Value, run: &Run) -> Option<Fault> {
+fn behind(body: &Value, run: &Run) -> Option<ApiError> {
     let (seen, now) = (body["revision"].as_u64()?, run.control.revision());
     (seen != u64::from(now)).then(|| refusal(engine::Refused::Behind { now }))
 }
 
 impl State {
     /// The run that goes on.
-    pub(crate) fn going(&mut self) -> Result<&mut Run, Fault> {
-        self.run.as_mut().filter(|run| !run.is_over()).ok_or_else(Fault::nothing_runs)
+    pub(crate) fn going(&mut self) -> Result<&mut Run, ApiError> {
+        self.run.as_mut().filter(|run| !run.is_over()).ok_or_else(ApiError::nothing_runs)
     }
 
     fn tell(&mut self, kind: &'static str, mut data: Value) {

@@ -38,7 +38,7 @@ use std::time::{Duration, Instant};
 
 use listener::{Bounded, Bounds, WhenFull};
 
-pub use error::Fault;
+pub use error::ApiError;
 pub use hub::Hub;
 pub use run::Began;
 pub use run_requests::{Order, Reply};

@@ -30,7 +30,7 @@ impl PageEvent {
 
 /// The way to one page.
 #[derive(Debug)]
-struct Page {
+struct PageChannel {
     sender: Sender<PageEvent>,
     /// Something was left out since it took what there was.
     is_behind: bool,
@@ -38,9 +38,9 @@ struct Page {
 
 /// The ways to all pages.
 #[derive(Debug, Default)]
-pub(crate) struct Pages(Vec<Page>);
+pub(crate) struct PageChannels(Vec<PageChannel>);
 
-impl Pages {
+impl PageChannels {
     /// One more; `None` when there are too many.
     pub(crate) fn add(&mut self, first: PageEvent) -> Option<Events> {
         self.0.retain(|page| !page.sender.is_closed());
@@ -48,7 +48,7 @@ impl Pages {
             return None;
         }
         let (sender, receiver) = channel(MAILBOX);
-        let page = Page { sender, is_behind: false };
+        let page = PageChannel { sender, is_behind: false };
         // It is empty, so there is room.
         let _ = page.sender.try_send(first);
         self.0.push(page);

@@ -11,8 +11,8 @@ mod unzip;
 
 pub use deadline::parse_timeout;
 pub use gzip::{Unzipped, gunzip, gzip};
-pub use message::{Messages, PREFIX_BYTES, Piece, push_message};
-pub use response::{Fault, Response, Wrong};
+pub use message::{MessagePiece, Messages, PREFIX_BYTES, push_message};
+pub use response::{Response, ResponseFault, StatusError};
 pub use status::{STATUS_COUNT, Status, percent_decode, percent_encode};
 pub use unzip::{Damaged, UNZIP_GROWTH_MAX, Unzip};
 

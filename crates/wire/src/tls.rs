@@ -18,7 +18,7 @@ use rustls::unbuffered::{ConnectionState, EncryptError, UnbufferedStatus};
 
 pub use client::{ClientConfig, ClientSettings, Trust, client_of_library};
 pub use crypto::{GROUPS, HAS_P521, provider, runs_here};
-pub use fault::{Part, SetupError, TlsFault};
+pub use fault::{CertificatePart, SetupError, TlsFault};
 pub use server::{ServerConfig, ServerSettings};
 pub use verify::Refused;
 use verify::Witness;

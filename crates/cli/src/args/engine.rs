@@ -1,6 +1,6 @@
 //! Who carries a load out, as the command line has it.
 
-use super::{DriverArgs, Given};
+use super::{DriverArgs, FlagValues};
 
 /// Who carries a load out.
 #[derive(Clone, Debug, Default)]
@@ -24,7 +24,7 @@ pub(crate) struct EngineArgs {
 }
 
 impl EngineArgs {
-    pub(super) fn of(given: &Given) -> Self {
+    pub(super) fn of(given: &FlagValues) -> Self {
         Self {
             threads: given.text("threads"),
             pin_threads: given.has("pin-threads"),

@@ -1,6 +1,6 @@
 //! What is said of searches, of sweeps, and of the arithmetic of capacity.
 
-use super::{Given, KeepArgs, ViewArgs, WatchArgs};
+use super::{FlagValues, KeepArgs, ViewArgs, WatchArgs};
 
 /// What searches and sweeps have in common.
 #[derive(Clone, Debug)]
@@ -14,7 +14,7 @@ pub(crate) struct WrapperArgs {
 }
 
 impl WrapperArgs {
-    fn of(given: &Given) -> Self {
+    fn of(given: &FlagValues) -> Self {
         Self {
             words: given.list("words"),
             keep: KeepArgs::of(given),
@@ -38,7 +38,7 @@ pub(crate) struct FindMaxArgs {
 }
 
 impl FindMaxArgs {
-    pub(super) fn of(given: &Given) -> Self {
+    pub(super) fn of(given: &FlagValues) -> Self {
         Self {
             front: WrapperArgs::of(given),
             goals: given.list("goal"),
@@ -61,7 +61,7 @@ pub(crate) struct SweepArgs {
 }
 
 impl SweepArgs {
-    pub(super) fn of(given: &Given) -> Self {
+    pub(super) fn of(given: &FlagValues) -> Self {
         Self {
             front: WrapperArgs::of(given),
             vary: given.list("vary"),
@@ -96,7 +96,7 @@ pub(crate) struct CapacityArgs {
 }
 
 impl CapacityArgs {
-    pub(super) fn of(given: &Given) -> Self {
+    pub(super) fn of(given: &FlagValues) -> Self {
         Self {
             page_views: given.text("page-views"),
             per_view: given.text("requests-per-view"),

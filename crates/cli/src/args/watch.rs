@@ -1,6 +1,6 @@
 //! How a run is watched and steered.
 
-use super::Given;
+use super::FlagValues;
 
 /// Where a run is watched.
 #[derive(Clone, Debug, Default)]
@@ -12,7 +12,7 @@ pub(crate) struct WatchArgs {
 }
 
 impl WatchArgs {
-    pub(super) fn of(given: &Given) -> Self {
+    pub(super) fn of(given: &FlagValues) -> Self {
         Self { web: given.has("web"), screen: given.has("screen"), listen: given.text("web-listen") }
     }
 
@@ -35,7 +35,7 @@ pub(crate) struct CtlArgs {
 }
 
 impl CtlArgs {
-    pub(super) fn of(given: &Given) -> Self {
+    pub(super) fn of(given: &FlagValues) -> Self {
         Self {
             words: given.list("do"),
             page: given.text("page"),

@@ -1,6 +1,6 @@
 //! The words of `onrush worker`.
 
-use super::{EngineArgs, Given};
+use super::{EngineArgs, FlagValues};
 
 /// `onrush worker`.
 #[derive(Debug)]
@@ -13,7 +13,7 @@ pub(crate) struct WorkerArgs {
 }
 
 impl WorkerArgs {
-    pub(super) fn of(given: &Given) -> Self {
+    pub(super) fn of(given: &FlagValues) -> Self {
         Self {
             join: given.text("join"),
             name: given.text("name"),
@@ -36,7 +36,7 @@ pub(crate) struct SimArgs {
 }
 
 impl SimArgs {
-    pub(super) fn of(given: &Given) -> Self {
+    pub(super) fn of(given: &FlagValues) -> Self {
         Self {
             what: given.text("what"),
             workers: given.text("workers"),
@@ -59,7 +59,7 @@ pub(crate) struct BusArgs {
 }
 
 impl BusArgs {
-    pub(super) fn of(given: &Given) -> Self {
+    pub(super) fn of(given: &FlagValues) -> Self {
         Self {
             listen: given.text("listen"),
             name: given.text("name"),

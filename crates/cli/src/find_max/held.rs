@@ -5,11 +5,11 @@ use figures::Held;
 use history::Runs;
 use metrics::{Failure, GoalMisses, Threshold};
 use report::{Language, Screen};
-use search::{Bin, Fault, Judge, Outcome, Tally, TrialOrder};
+use search::{Bin, Disturbance, Judge, Tally, TrialOrder, TrialOutcome};
 
 use super::Trials;
 use crate::headless::HeadlessHold;
-use crate::hold::Ready;
+use crate::hold::PreparedHold;
 
 /// What must be met: all connections are held, and what is said on them takes no longer than this.
 pub(super) struct Goals {
@@ -46,18 +46,18 @@ impl Goals {
 
 /// Connections and how they are tried.
 pub(super) struct HoldTrialRunner {
-    ready: Ready,
+    ready: PreparedHold,
     goals: Goals,
     runs: Option<Runs>,
     screen: Screen,
 }
 
 impl HoldTrialRunner {
-    pub(super) fn new(ready: Ready, goals: Goals, runs: Option<Runs>, screen: Screen) -> Self {
+    pub(super) fn new(ready: PreparedHold, goals: Goals, runs: Option<Runs>, screen: Screen) -> Self {
         Self { ready, goals, runs, screen }
     }
 
-    fn outcome(&self, held: &Held, order: &TrialOrder) -> Outcome {
+    fn outcome(&self, held: &Held, order: &TrialOrder) -> TrialOutcome {
         let requested = order.at as u64;
         let missing = requested.saturating_sub(held.most_open) + held.tally.lost;
         let mut lost = vec![GoalMisses { lost: if held.is_kept { 0 } else { missing.max(1) }, of: requested }];
@@ -72,14 +72,14 @@ impl HoldTrialRunner {
         let is_own = |failure: Failure| matches!(failure, Failure::NoLocalPort | Failure::NoDescriptor);
         let own = held.tally.failed_by.iter().any(|each| is_own(each.failure));
         let fault = if own || held.stopped_opening.is_some() {
-            Some(Fault::PortsOrDescriptors)
+            Some(Disturbance::PortsOrDescriptors)
         } else {
-            held.is_generator_busy.then_some(Fault::Generator)
+            held.is_generator_busy.then_some(Disturbance::Generator)
         };
         let mut tally = Tally::default();
         tally.push(Bin { lost, ..Bin::default() });
         let open = held.open_when_closing;
-        Outcome {
+        TrialOutcome {
             tally,
             // What was held was held, whoever was busy with it.
             fault: fault.filter(|_| !is_held),
@@ -102,13 +102,13 @@ impl HoldTrialRunner {
 }
 
 impl Trials for HoldTrialRunner {
-    fn trial(&mut self, order: &TrialOrder, _: Judge, stop: &StopHandle) -> Result<Outcome, RunError> {
+    fn trial(&mut self, order: &TrialOrder, _: Judge, stop: &StopHandle) -> Result<TrialOutcome, RunError> {
         let mut plan = self.ready.plan.clone();
         (plan.connections, plan.duration) = (order.at as u64, order.span);
         let name = format!("{:02}", order.number);
         let quiet = HeadlessHold { ready: &self.ready, runs: self.runs.as_ref(), screen: self.screen };
         let (held, kept_as) = quiet.hold(plan, &name, stop)?;
-        Ok(Outcome { kept_as, ..self.outcome(&held, order) })
+        Ok(TrialOutcome { kept_as, ..self.outcome(&held, order) })
     }
 
     fn is_rested(&mut self, _: &StopHandle) -> Result<bool, RunError> {

@@ -12,7 +12,9 @@ use plan::{
     Arrivals, ConnectionCount, Load as Amount, OPEN_CONNECTIONS_MAX, Plan, RATE_UNIT, RateStage, Scenario, UserShape,
 };
 use report::{Language, Varied};
-use search::{Bin, Ending, Fault, Go, Judge, Moments, Outcome, Own, Piece, Tally, TrialOrder};
+use search::{
+    Bin, Disturbance, Go, Judge, Moments, OwnEffects, Tally, TimePiece, TrialEnding, TrialOrder, TrialOutcome,
+};
 
 use super::Trials;
 use super::goals::Goals;
@@ -193,13 +195,13 @@ impl TrialRunner {
 }
 
 /// Why a trial says nothing of the target, by who was its limit.
-fn fault_of(limit: Limit, varied: Varied) -> Option<Fault> {
+fn fault_of(limit: Limit, varied: Varied) -> Option<Disturbance> {
     match limit {
-        Limit::Generator | Limit::Workers => Some(Fault::Generator),
-        Limit::PortsOrDescriptors => Some(Fault::PortsOrDescriptors),
-        Limit::Link => Some(Fault::Link),
+        Limit::Generator | Limit::Workers => Some(Disturbance::Generator),
+        Limit::PortsOrDescriptors => Some(Disturbance::PortsOrDescriptors),
+        Limit::Link => Some(Disturbance::Link),
         // Of a search for users they are what is varied.
-        Limit::Connections if varied != Varied::Users => Some(Fault::Users),
+        Limit::Connections if varied != Varied::Users => Some(Disturbance::Users),
         Limit::Connections | Limit::Below | Limit::Machine | Limit::Target | Limit::PlanKept | Limit::Unknown => None,
     }
 }
@@ -260,9 +262,9 @@ fn mean_s(run: &Run) -> f64 {
 }
 
 impl Trials for TrialRunner {
-    fn trial(&mut self, order: &TrialOrder, mut judge: Judge, stop: &StopHandle) -> Result<Outcome, RunError> {
+    fn trial(&mut self, order: &TrialOrder, mut judge: Judge, stop: &StopHandle) -> Result<TrialOutcome, RunError> {
         let plan = self.plan_of(order);
-        let (mut tally, mut is_ended, mut own) = (Tally::default(), false, Own::default());
+        let (mut tally, mut is_ended, mut own) = (Tally::default(), false, OwnEffects::default());
         let mut beyond = Vec::new();
         // Nothing is started from then on.
         let mut ends_at = Nanos::from(order.span_max);
@@ -273,7 +275,7 @@ impl Trials for TrialRunner {
             let lost = self.goals.lost(&shown, reported.added, |scenario| reported.scenarios[scenario].added);
             let mut bin = Bin { lost, times: Moments::of(reported.added), ..Bin::default() };
             let in_flight = reported.total.gauges.in_flight.response.count();
-            let piece = Piece::of(reported.added, in_flight, order.bin);
+            let piece = TimePiece::of(reported.added, in_flight, order.bin);
             // What ends behind the end belongs to the last piece of it.
             let is_behind = reported.is_again || reported.from >= ends_at;
             if is_behind {
@@ -296,7 +298,7 @@ impl Trials for TrialRunner {
         let run = &measured.run;
         let response = run.recorded.succeeded.of(Measure::Response);
         let limit = run.verdict.limit;
-        let fault = own.fault(&Ending {
+        let fault = own.fault(&TrialEnding {
             goals: &self.goals.allowed(),
             tally: &tally,
             beyond: &beyond,
@@ -306,8 +308,8 @@ impl Trials for TrialRunner {
             limit: fault_of(limit, self.varied),
         });
         // A run whose workers were lost is no trial.
-        let fault = fault.or_else(|| (limit == Limit::Workers).then_some(Fault::Generator));
-        Ok(Outcome {
+        let fault = fault.or_else(|| (limit == Limit::Workers).then_some(Disturbance::Generator));
+        Ok(TrialOutcome {
             tally,
             fault,
             measured: run.started_for.as_duration(),
@@ -315,7 +317,7 @@ impl Trials for TrialRunner {
             p50_ns: response.quantile(0.5),
             p99_ns: response.quantile(0.99),
             stall: own.stall_max(),
-            limit: fault.map_or(limit.name(), Fault::limit),
+            limit: fault.map_or(limit.name(), Disturbance::limit),
             kept_as: measured.kept_as,
             was_stopped: false,
             is_gone: run.tally.connections_established() == 0 && run.tally.failed > 0,
@@ -357,11 +359,11 @@ mod tests {
             (Limit::Below, None, None),
             // What a full machine takes is what is looked for, as long as both are on it.
             (Limit::Machine, None, None),
-            (Limit::Connections, Some(Fault::Users), None),
-            (Limit::Generator, Some(Fault::Generator), Some(Fault::Generator)),
-            (Limit::Workers, Some(Fault::Generator), Some(Fault::Generator)),
-            (Limit::PortsOrDescriptors, Some(Fault::PortsOrDescriptors), Some(Fault::PortsOrDescriptors)),
-            (Limit::Link, Some(Fault::Link), Some(Fault::Link)),
+            (Limit::Connections, Some(Disturbance::Users), None),
+            (Limit::Generator, Some(Disturbance::Generator), Some(Disturbance::Generator)),
+            (Limit::Workers, Some(Disturbance::Generator), Some(Disturbance::Generator)),
+            (Limit::PortsOrDescriptors, Some(Disturbance::PortsOrDescriptors), Some(Disturbance::PortsOrDescriptors)),
+            (Limit::Link, Some(Disturbance::Link), Some(Disturbance::Link)),
         ];
         for (limit, of_rate, of_users) in cases {
             assert_eq!((fault_of(limit, rate), fault_of(limit, Varied::Users)), (of_rate, of_users), "{limit:?}");

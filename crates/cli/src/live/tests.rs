@@ -10,7 +10,7 @@ use plan::Flags;
 use selftest::{Happens, SimulatedWorld};
 
 use super::*;
-use crate::ending::Outcome;
+use crate::ending::LoadOutcome;
 use crate::exit::Exit;
 use crate::run_settings::RunSettings;
 use crate::run_url::Load;
@@ -73,7 +73,8 @@ fn simulated(persists: bool) -> (Value, Exit, Vec<String>) {
     let (thresholds, notes, changes) = (&[][..], Vec::new(), Vec::new());
     let (plan_of_run, lookup, host) = (Arc::new(plan.clone()), None, machine::host_facts());
     let run = Run::of(RunInput { plan: plan_of_run, address, lookup, result, thresholds, notes, changes, host });
-    let outcome = Outcome { wrote: Wrote::All, was_requested: false, was_aborted: live.was_aborted(), is_worse: false };
+    let outcome =
+        LoadOutcome { wrote: Wrote::All, was_requested: false, was_aborted: live.was_aborted(), is_worse: false };
     let exit = Load::of_tool(Language::En).exit(&plan, &run, &RunSettings::default(), outcome);
     (live.json.value(&run), exit, said)
 }

@@ -53,8 +53,11 @@ pub(super) fn say(words: &[String], language: Language) -> Option<String> {
     let is_lone = |word: &&String| is_bare_word(word) && !is_command(word) && !is_first(word) && !is_of_url(word);
     let is_no_command = bare.first().is_some_and(|word| is_first(word) && is_bare_word(word) && !is_command(word));
     if let Some(word) = bare.iter().find(is_lone).filter(|_| !is_no_command) {
-        let word =
-            if plan::Known::of_words(words.iter().map(String::as_str)).hide(word) == *word { word } else { "***" };
+        let word = if plan::SecretValues::of_words(words.iter().map(String::as_str)).hide(word) == *word {
+            word
+        } else {
+            "***"
+        };
         let word = word.escape_debug().to_string();
         return Some(language.pick(
             format!("'{word}' stands alone; what has spaces goes in quotes, as in -H 'Name: value'"),

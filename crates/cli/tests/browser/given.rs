@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ::report::{About, SearchInput, Varied, search_value};
-use ::search::{Bin, Class, Ended, Outcome, Purpose, SearchResult, Tally, Trial, TrialOrder};
+use ::search::{Bin, Class, Purpose, SearchEnd, SearchResult, Tally, Trial, TrialOrder, TrialOutcome};
 use metrics::GoalMisses;
 use serde_json::Value;
 
@@ -30,7 +30,7 @@ pub(crate) fn searched(made: usize) -> Value {
         unknown: None,
         ran: None,
         limit: "target",
-        ended: Ended::Width,
+        ended: SearchEnd::Width,
         noise: None,
         is_worse: false,
         stalls: None,
@@ -62,14 +62,14 @@ fn trial(place: usize) -> Trial {
     let lost = GoalMisses { lost, of: 20_000 };
     let mut tally = Tally::default();
     tally.push(Bin { lost: vec![lost], ..Bin::default() });
-    let outcome = Outcome {
+    let outcome = TrialOutcome {
         tally,
         measured: span,
         done_per_s: at,
         p50_ns: Some(4_000_000),
         p99_ns: Some(180_000_000),
         limit: if class == Class::Missed { "target" } else { "plan_kept" },
-        ..Outcome::default()
+        ..TrialOutcome::default()
     };
     let (began, is_above) = (span * place as u32, lost.share() > 0.01);
     let (recovered, not_recovered, is_piling_up) = (None, None, false);

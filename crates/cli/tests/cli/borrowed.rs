@@ -97,7 +97,7 @@ fn mistakes_name_the_place_where_they_stand() {
             vec!["--config", &switch.0, ":9"],
             vec![],
             here(&switch, ", line 2: insecure takes true or false"),
-            "insecure 只能是 true 或 false",
+            "insecure 的值 'maybe' 无效：应为 true 或 false",
         ),
         (vec!["--config", &quote.0, ":9"], vec![], here(&quote, ", line 1: the quote is not closed"), "引号没有闭合"),
         (
@@ -110,7 +110,7 @@ fn mistakes_name_the_place_where_they_stand() {
             vec![":9"],
             vec![("ONRUSH_INSECURE", "maybe")],
             "ONRUSH_INSECURE takes true or false, not 'maybe'".to_owned(),
-            "ONRUSH_INSECURE 只能是",
+            "ONRUSH_INSECURE 的值",
         ),
         (vec!["--config", &value.0, ":9"], vec![], format!("--connections is from {}", value.0), "--connections 来自"),
         (

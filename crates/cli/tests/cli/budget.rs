@@ -144,7 +144,7 @@ fn the_summary_says_so_in_both_languages() {
     let said = output(&["--budget", "hits=5", &url]);
     crate::usage::check(&said, 2, "--budget takes requests=N, bytes=SIZE and time=TIME");
     let said = onrush(&["--budget", "hits=5", &url]).env("LANG", "zh_CN.UTF-8").output().expect("it starts");
-    crate::usage::check(&said, 2, "--budget 由 requests=数量");
+    crate::usage::check(&said, 2, "--budget 的值 'hits=5' 无效：应由 requests=数量");
 }
 
 /// A redirect for which no budget was left is no redirect that was followed, and its round was cut.

@@ -663,7 +663,7 @@ fn mistakes_are_named() {
             "--message-interval needs a method that takes a stream",
             "--message-interval 只能用于",
         ),
-        (vec![&say, "--grpc-encoding", "zstd"], 2, "one of gzip, identity", "gzip, identity 之一"),
+        (vec![&say, "--grpc-encoding", "zstd"], 2, "one of gzip, identity", "可选：gzip、identity"),
         (vec![&say, "-X", "GET"], 2, "a gRPC call is a POST over HTTP/2", "通过 HTTP/2 发送的 POST"),
         (vec![&say, "--http1.1"], 2, "--http1.1 and grpc:// cannot", "--http1.1 和 grpc:// 不能"),
         (vec![&say, "--expect-status", "200"], 2, "statuses of gRPC like OK,NOT_FOUND", "gRPC 状态"),

@@ -229,5 +229,5 @@ fn a_rate_of_iterations_is_reported_beside_requests() {
     assert!(line("Requests/s").contains(" completed; 100 iterations/s requested"), "{shown}");
     assert!(line("Requests  ").contains("60 started"), "{shown}");
     let done = output(&["run", &plan, "--lang", "zh"]);
-    assert!(text(&done.stdout).contains("计划 100 次迭代/s"), "{done:?}");
+    assert!(text(&done.stdout).contains("计划每秒 100 次迭代"), "{done:?}");
 }

@@ -134,7 +134,8 @@ fn everything_that_can_be_searched() {
             assert_eq!((&value["lower"], &value["ended"]), (&300.0.into(), &"most".into()), "{value:#}");
         }
     }
-    for (language, says) in [("en", ["Maximum", "Goals", "Search"]), ("zh", ["最大负载", "目标", "搜索"])] {
+    for (language, says) in [("en", ["Maximum", "Goals", "Search"]), ("zh", ["最大负载", "达标条件", "搜索"])]
+    {
         let words = ["find-max", "--trials", "1", "--budget", "5s", "--no-save", "--max", "20", &served.url];
         let words = [&words[..], &["--lang", language]].concat();
         let shown = text(&output(&words).stdout);

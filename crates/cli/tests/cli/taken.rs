@@ -67,7 +67,7 @@ fn what_was_taken_is_shown() {
     let served = Served::start();
     let folder = folder("shown", &served);
     for driver in ["uring", "poll"] {
-        for (language, took) in [("en", "* took "), ("zh", "* 取得 ")] {
+        for (language, took) in [("en", "* took "), ("zh", "* 提取 ")] {
             let (page, _) = run(&folder, &["--debug", "--driver", driver, "--lang", language]);
             for (name, value) in [("id", "7"), ("n", "[1,2]"), ("st", "200"), ("sess", "***"), ("pin", "***")] {
                 assert!(page.contains(&format!("{took}{name} = {value}\n")), "{name}: {page}");

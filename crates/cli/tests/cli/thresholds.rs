@@ -19,7 +19,7 @@ fn thresholds_decide_the_exit_code() {
     let shown = text(&unmet.stdout);
     assert!(shown.contains("p50(response_time) < 5s:") && shown.contains("NOT MET"), "{shown}");
     let chinese = output(&["-n", "10", "--quiet", "--lang", "zh", "--threshold", "rate > 99999999/s", &url]);
-    assert!(text(&chinese.stdout).contains("/s, 未达到"), "{chinese:?}");
+    assert!(text(&chinese.stdout).contains("/s，未达标"), "{chinese:?}");
     assert_eq!(chinese.status.code(), Some(1));
 }
 

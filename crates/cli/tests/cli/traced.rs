@@ -203,7 +203,7 @@ fn mistakes_are_named() {
         (vec!["--log-share", "1%"], "--log-share needs --log FILE", "--log-share 需要同时给出 --log"),
         (vec!["--log", "x", "--log-share", "0"], "--log-share wants a share like 1%", "--log-share 的值"),
         (vec!["--log", "x", "--log-share", "101%"], "--log-share wants a share like 1%", "--log-share 的值"),
-        (vec!["--log", "x", "--log-share", "some"], "not 'some'", "而不是 'some'"),
+        (vec!["--log", "x", "--log-share", "some"], "not 'some'", "的值 'some' 无效"),
         (vec!["--log", "x", "--log-only", "good"], "it takes failed", "可选：failed"),
         (vec!["--seed", "5"], "--seed needs --data-bytes", "--seed 需要同时给出 --data-bytes"),
     ] {

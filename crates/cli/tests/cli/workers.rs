@@ -510,7 +510,7 @@ fn journals_that_are_none() {
     std::fs::write(folder.join("head"), b"something else").expect("a file");
     let path = folder.display().to_string();
     let cases: [(&[&str], &str, &str); 5] = [
-        (&["import", &path], "is not a ring: a folder with the files head", "不是 ring"),
+        (&["import", &path], "is not a ring: a folder with the files head", "不是本地留存"),
         (&["import", "/nowhere/at/all"], "No such file or directory", "没有该文件或目录"),
         (&["import"], "RING", "RING"),
         (&["--journal", "x", "-n", "1", "http://127.0.0.1:9/"], "--journal needs --cluster", "--journal 需要同时给出"),

@@ -14,7 +14,7 @@ use tokio::sync::mpsc::unbounded_channel;
 use tokio::task::{LocalSet, spawn_local};
 
 use super::made::IdlePart;
-use super::{FAULTS_MAX, Fault, Known, Made, Order};
+use super::{BenchmarkOrder, FAULTS_MAX, Made, SharedFacts, WorkerFault};
 use crate::bus::{Bus, Inbox};
 use crate::nats::join_here;
 use crate::protocol::{Hello, News};
@@ -30,19 +30,19 @@ const LOOKS_WHETHER_OVER: Duration = Duration::from_millis(20);
 const IDS_APART: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// What all of them know.
-pub(super) struct Shared {
-    order: Order,
-    known: Known,
+pub(super) struct WorkerShared {
+    order: BenchmarkOrder,
+    known: SharedFacts,
     /// Starts that they would have made, the times that they would have seen, and what went wrong, all in one place.
     made: Cell<u64>,
     times: RefCell<Distribution>,
     fault_count: Cell<usize>,
-    faults: RefCell<Vec<Fault>>,
+    faults: RefCell<Vec<WorkerFault>>,
     coming: Semaphore,
 }
 
-impl Shared {
-    pub(super) fn new(order: &Order, known: Known) -> Self {
+impl WorkerShared {
+    pub(super) fn new(order: &BenchmarkOrder, known: SharedFacts) -> Self {
         Self {
             order: order.clone(),
             known,
@@ -54,7 +54,7 @@ impl Shared {
         }
     }
 
-    fn fault(&self, fault: Fault) {
+    fn fault(&self, fault: WorkerFault) {
         self.known.has_fault.store(true, Ordering::Relaxed);
         self.fault_count.set(self.fault_count.get() + 1);
         let mut faults = self.faults.borrow_mut();
@@ -69,7 +69,7 @@ impl Shared {
 }
 
 /// All of them, until it is over.
-pub(super) fn all(count: u64, shared: Shared, runtime: &Runtime) -> Made {
+pub(super) fn all(count: u64, shared: WorkerShared, runtime: &Runtime) -> Made {
     let shared = Rc::new(shared);
     LocalSet::new().block_on(runtime, async {
         (0..count).for_each(|number| drop(spawn_local(one(number, shared.clone()))));
@@ -85,7 +85,7 @@ pub(super) fn all(count: u64, shared: Shared, runtime: &Runtime) -> Made {
     }
 }
 
-async fn one(number: u64, shared: Rc<Shared>) {
+async fn one(number: u64, shared: Rc<WorkerShared>) {
     let id = (number + 1).wrapping_mul(IDS_APART) ^ shared.order.who;
     let clock = shared.known.clock;
     let hello = Hello::new(id, format!("virtual-{number:05}"), shared.order.version.clone(), 1);
@@ -99,7 +99,7 @@ async fn one(number: u64, shared: Rc<Shared>) {
     };
     let (mut bus, served) = match joined {
         Ok(joined) => joined,
-        Err(error) => return shared.fault(Fault::Bus(Arc::new(error))),
+        Err(error) => return shared.fault(WorkerFault::Bus(Arc::new(error))),
     };
     spawn_local(served);
     shared.known.there.fetch_add(1, Ordering::Relaxed);
@@ -109,7 +109,7 @@ async fn one(number: u64, shared: Rc<Shared>) {
         acts(&mut worker, &mut parts, &shared, now);
         tells(&mut worker, &mut parts, &shared, now);
         if std::mem::replace(&mut incarnation, worker.incarnation()) != worker.incarnation() && !parts.is_empty() {
-            shared.fault(Fault::GivenUp);
+            shared.fault(WorkerFault::GivenUp);
         }
         asks(&mut worker, &mut *bus);
         let next = parts.iter().map(IdlePart::next_at).min().unwrap_or(Nanos::NEVER);
@@ -123,7 +123,7 @@ async fn one(number: u64, shared: Rc<Shared>) {
     }
 }
 
-fn acts(worker: &mut Worker, parts: &mut Vec<IdlePart>, shared: &Shared, now: Nanos) {
+fn acts(worker: &mut Worker, parts: &mut Vec<IdlePart>, shared: &WorkerShared, now: Nanos) {
     while let Some(act) = worker.next_act() {
         match act {
             Act::Prepare { run, .. } => worker.prepared(run, Ok(Nanos::ZERO), now),
@@ -142,7 +142,7 @@ fn acts(worker: &mut Worker, parts: &mut Vec<IdlePart>, shared: &Shared, now: Na
     }
 }
 
-fn tells(worker: &mut Worker, parts: &mut [IdlePart], shared: &Shared, now: Nanos) {
+fn tells(worker: &mut Worker, parts: &mut [IdlePart], shared: &WorkerShared, now: Nanos) {
     let seconds = shared.order.seconds;
     for part in parts.iter_mut().filter(|part| !part.is_over) {
         while !part.is_reported(seconds) && now >= part.next_at() {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::mpsc::SyncSender;
 
 use driver::Clock;
-use engine::{BackendFault, HoldReporter, StartAccounting, Wanted, WorkerResult, WorkersSummary};
+use engine::{BackendFault, HoldReporter, Intent, StartAccounting, WorkerResult, WorkersSummary};
 use host::CpuTime;
 use metrics::{Held, HeldNow};
 use pacing::{Nanos, Segment};
@@ -101,7 +101,7 @@ impl OwnHold {
         self.reporter.broken(fault.into());
     }
 
-    pub(super) fn wanted(&self) -> Wanted {
+    pub(super) fn wanted(&self) -> Intent {
         self.reporter.wanted()
     }
 

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use driver::Clock;
-use engine::{BackendFault, RemoteBackend, RemoteRun, RunError, Wanted};
+use engine::{BackendFault, Intent, RemoteBackend, RemoteRun, RunError};
 use pacing::Nanos;
 
 use super::account::Account;
@@ -68,7 +68,7 @@ fn tell(past: Past, order: RemoteRun) {
     };
     for (_, member, one) in news {
         // Whoever reads may be slower than whoever tells, and all that waits lies in memory.
-        while account.reporter.unheard() > UNHEARD_MAX && account.reporter.wanted() == Wanted::Run {
+        while account.reporter.unheard() > UNHEARD_MAX && account.reporter.wanted() == Intent::Run {
             std::thread::sleep(LOOKS_EVERY);
         }
         account.news(&state, member, Some(who(member)), one);

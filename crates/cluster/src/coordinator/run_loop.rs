@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError};
 use std::time::Duration;
 
 use driver::Clock;
-use engine::{BackendFault, Wanted};
+use engine::{BackendFault, Intent};
 use pacing::Nanos;
 
 use super::account::{Account, goes_on_until, slots_of};
@@ -14,7 +14,7 @@ use super::journal::{Keeper, Keeping};
 use super::results::Introduction;
 use super::{Begin, Input, LOOKS_EVERY};
 use crate::bus::{Bus, BusEvent};
-use crate::leader::{Leader, LeaderUpdate, Setting};
+use crate::leader::{Leader, LeaderSettings, LeaderUpdate};
 use crate::protocol::{News, Phase, Refusal, RunIntent};
 
 /// Workers hear within this time that they may go.
@@ -41,7 +41,7 @@ pub(super) struct Coordinator {
     pub(super) bus: Box<dyn Bus>,
     pub(super) clock: Clock,
     pub(super) inputs: Receiver<Input>,
-    pub(super) setting: Setting,
+    pub(super) setting: LeaderSettings,
     /// What workers told, and is yet to be read.
     unread: VecDeque<BusEvent>,
     run: Option<OwnRun>,
@@ -60,7 +60,7 @@ impl Coordinator {
         bus: Box<dyn Bus>,
         clock: Clock,
         inputs: Receiver<Input>,
-        setting: Setting,
+        setting: LeaderSettings,
         keeping: Option<Keeping>,
     ) -> Self {
         let keeper = Keeper::new(keeping);
@@ -159,12 +159,12 @@ impl Coordinator {
     fn look_at_run(&mut self, now: Nanos) {
         let Some(run) = &mut self.run else { return };
         match run.account.reporter.wanted() {
-            Wanted::Run => {}
-            Wanted::Stop => self.leader.intent(RunIntent::Stop, now),
-            Wanted::Abort => self.leader.intent(RunIntent::Abort, now),
+            Intent::Run => {}
+            Intent::Stop => self.leader.intent(RunIntent::Stop, now),
+            Intent::Abort => self.leader.intent(RunIntent::Abort, now),
         }
         if run.response.is_some() {
-            if run.account.reporter.wanted() > Wanted::Run && self.leader.state().phase != Phase::Preparing {
+            if run.account.reporter.wanted() > Intent::Run && self.leader.state().phase != Phase::Preparing {
                 self.fail(BackendFault::Stopped);
             }
             return;
@@ -191,7 +191,7 @@ impl Coordinator {
     fn look_whether_gone(&mut self, now: Nanos) {
         let wanted = self.run.as_ref().map(|run| run.account.reporter.wanted());
         let wanted = wanted.or_else(|| self.hold.as_ref().map(OwnHold::wanted));
-        let is_wished = wanted.is_some_and(|wanted| wanted > Wanted::Run);
+        let is_wished = wanted.is_some_and(|wanted| wanted > Intent::Run);
         self.wished_since = is_wished.then(|| self.wished_since.unwrap_or(now));
         let Some(since) = self.cut_since.filter(|_| wanted.is_some()) else { return };
         let is_left = self.wished_since.is_some_and(|wished| now.since(wished.max(since)) >= STOPS_ALONE);
@@ -225,12 +225,12 @@ impl Coordinator {
         let Some(hold) = &mut self.hold else { return };
         hold.tell_of_workers(now);
         match hold.wanted() {
-            Wanted::Run => {}
-            Wanted::Stop => self.leader.intent(RunIntent::Stop, now),
-            Wanted::Abort => self.leader.intent(RunIntent::Abort, now),
+            Intent::Run => {}
+            Intent::Stop => self.leader.intent(RunIntent::Stop, now),
+            Intent::Abort => self.leader.intent(RunIntent::Abort, now),
         }
         if !hold.has_begun() {
-            if hold.wanted() > Wanted::Run && self.leader.state().phase != Phase::Preparing {
+            if hold.wanted() > Intent::Run && self.leader.state().phase != Phase::Preparing {
                 self.fail(BackendFault::Stopped);
             }
         } else if let Some(at) = hold.ends_at(now) {
@@ -386,7 +386,7 @@ impl Coordinator {
             return;
         }
         // One that was stopped was planned until then.
-        let is_stopped = run.account.reporter.wanted() > Wanted::Run;
+        let is_stopped = run.account.reporter.wanted() > Intent::Run;
         run.account.over(self.leader.state(), is_stopped);
     }
 }

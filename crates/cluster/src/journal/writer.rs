@@ -67,7 +67,7 @@ impl std::fmt::Debug for Journals {
 }
 
 /// What is to be done for a ring.
-enum Work {
+enum JournalTask {
     Keep(Box<Record>),
     /// What a run that was taken over begins with.
     Recall(Arc<Checkpoint>),
@@ -78,7 +78,7 @@ enum Work {
 /// A ring that is written. It ends when it is dropped.
 #[derive(Debug)]
 pub struct Journal {
-    works: Option<SyncSender<Work>>,
+    works: Option<SyncSender<JournalTask>>,
     ended: Receiver<()>,
     is_late: bool,
     home: PathBuf,
@@ -113,10 +113,10 @@ impl Journal {
 
     /// One more is kept. Says so once when the disk is too slow; nothing more is kept then.
     pub fn keep(&mut self, record: Record) -> Result<(), Stopped> {
-        self.put(Work::Keep(Box::new(record)))
+        self.put(JournalTask::Keep(Box::new(record)))
     }
 
-    fn put(&mut self, work: Work) -> Result<(), Stopped> {
+    fn put(&mut self, work: JournalTask) -> Result<(), Stopped> {
         match self.works.as_ref().map(|works| works.try_send(work)) {
             Some(Err(TrySendError::Full(_))) => {
                 self.works = None;
@@ -130,12 +130,12 @@ impl Journal {
 
     /// What a run that was taken over begins with is kept, too.
     pub fn recall(&mut self, checkpoint: Arc<Checkpoint>) -> Result<(), Stopped> {
-        self.put(Work::Recall(checkpoint))
+        self.put(JournalTask::Recall(checkpoint))
     }
 
     /// What was heard by now is to be put together. Whether somebody does.
     pub fn draft(&self) -> bool {
-        self.works.as_ref().is_some_and(|works| works.try_send(Work::Draft).is_ok())
+        self.works.as_ref().is_some_and(|works| works.try_send(JournalTask::Draft).is_ok())
     }
 }
 
@@ -216,19 +216,24 @@ impl FileTurn {
     }
 }
 
-fn write(journals: &Journals, head: &Head, taken: &Receiver<Work>, put: impl Fn(Draft)) -> Result<(), JournalError> {
+fn write(
+    journals: &Journals,
+    head: &Head,
+    taken: &Receiver<JournalTask>,
+    put: impl Fn(Draft),
+) -> Result<(), JournalError> {
     let (folder, _lock) = folder_for(journals, head)?;
     let (mut facts, mut count, mut has_hole) = (Facts::default(), 0, false);
     let (mut turn, _) = FileTurn::begin(&folder, count, (&facts, head))?;
     let put = |sums: &Sums| sums.checkpoint(head.run).iter().for_each(|checkpoint| put(Draft::of(checkpoint)));
     for work in taken {
         let record = match work {
-            Work::Keep(record) => record,
-            Work::Recall(checkpoint) => {
+            JournalTask::Keep(record) => record,
+            JournalTask::Recall(checkpoint) => {
                 recalled(&checkpoint).try_for_each(|record| turn.write(&record))?;
                 continue;
             }
-            Work::Draft => {
+            JournalTask::Draft => {
                 let mut sums = sums_of(&folder, count, head);
                 sums.has_hole |= has_hole;
                 put(&sums);

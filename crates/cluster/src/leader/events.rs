@@ -284,7 +284,7 @@ impl Leader {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{OnLoss, RunOrder, Setting};
+    use super::super::{LeaderSettings, OnLoss, RunOrder};
     use super::*;
     use crate::protocol::Refusal;
 
@@ -292,7 +292,7 @@ mod tests {
 
     /// Leads on a bus on which another build has left its words.
     fn leader() -> Leader {
-        let setting = Setting {
+        let setting = LeaderSettings {
             who: 1,
             version: "1".to_owned(),
             workers: 1,

@@ -28,9 +28,9 @@ const PIECE_BYTES: usize = 64 << 10;
 const AGAIN_AFTER: Duration = Duration::from_millis(500);
 
 /// What a cluster has, as one client sees it.
-pub(super) struct NatsResources(Rc<Own>);
+pub(super) struct NatsResources(Rc<OwnKeys>);
 
-struct Own {
+struct OwnKeys {
     role: Role,
     client: Client,
     context: Context,
@@ -62,7 +62,7 @@ impl NatsResources {
     ) -> Result<Self, Reason> {
         let Stores { context, keys, stream, objects } = stores;
         let (news, leads) = (news_of(name), format!("onrush.{name}.leads"));
-        let own = Rc::new(Own {
+        let own = Rc::new(OwnKeys {
             role,
             client,
             context,
@@ -166,7 +166,7 @@ fn end(task: &RefCell<Option<AbortHandle>>) {
     }
 }
 
-impl Own {
+impl OwnKeys {
     fn hear(&self, received: BusEvent) {
         if !(self.inbox)(received) {
             self.is_left.set(true);

@@ -16,7 +16,7 @@ use super::trace;
 use crate::books::Ledger;
 use crate::broker::{Broker, Client};
 use crate::bus::{BusCommand, BusEvent, STATE};
-use crate::leader::{Leader, LeaderUpdate, OnLoss, RunOrder, Setting as Leads};
+use crate::leader::{Leader, LeaderSettings as Leads, LeaderUpdate, OnLoss, RunOrder};
 use crate::protocol::{Hello, News, Row, State};
 use crate::worker::{Act, Worker};
 
@@ -25,7 +25,7 @@ const LATE_MAX: Nanos = Nanos::from_millis(6_000);
 
 /// What goes wrong with messages.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Fault {
+pub(super) struct MessageFault {
     pub(super) delay: Nanos,
     pub(super) drop: f64,
     pub(super) double: f64,
@@ -48,7 +48,7 @@ pub(super) enum Happens {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Setting {
+pub(super) struct Setup {
     pub(super) seed: u64,
     pub(super) workers: usize,
     pub(super) leaders: usize,
@@ -59,7 +59,7 @@ pub(super) struct Setting {
     pub(super) span: Nanos,
     /// The clocks are wrong by up to so much.
     pub(super) clocks_off: Nanos,
-    pub(super) fault: Fault,
+    pub(super) fault: MessageFault,
     pub(super) happens: Vec<(Nanos, Happens)>,
     pub(super) on_loss: OnLoss,
     /// Workers hear who leads, and nothing of other keys: as on a bus of NATS.
@@ -73,13 +73,13 @@ pub(super) struct Setting {
 }
 
 pub(super) enum Who {
-    Leader(Box<Leader>, Tally, Box<Shelf>),
+    Leader(Box<Leader>, LeaderTally, Box<Shelf>),
     Worker(Box<Worker>, Box<Model>, Box<Shelf>),
 }
 
 /// What a leader has put together.
 #[derive(Default)]
-pub(super) struct Tally {
+pub(super) struct LeaderTally {
     pub(super) ledger: Ledger,
     pub(super) counts: BTreeMap<(u16, u16), u64>,
     pub(super) lost: u64,
@@ -93,7 +93,7 @@ pub(super) struct Tally {
     pub(super) never_began: bool,
 }
 
-impl Tally {
+impl LeaderTally {
     fn hear(&mut self, reported: LeaderUpdate) {
         match reported {
             LeaderUpdate::News { member, news } => {
@@ -148,7 +148,7 @@ pub(super) enum Event {
 }
 
 pub(super) struct World {
-    pub(super) setting: Setting,
+    pub(super) setting: Setup,
     pub(super) random: Random,
     pub(super) now: Nanos,
     pub(super) number: u64,
@@ -184,7 +184,7 @@ fn forgetful(entries_max: Option<usize>) -> Broker {
 }
 
 impl World {
-    pub(super) fn new(setting: Setting) -> Self {
+    pub(super) fn new(setting: Setup) -> Self {
         let rate = Rate::per_hour_thousandths(setting.rate * 3_600_000);
         let schedule = Arc::new(Schedule::new(&[Stage { from: rate, to: rate, span: setting.span }]));
         let spacing = if setting.is_random { Spacing::Poisson { seed: setting.seed } } else { Spacing::Even };
@@ -274,7 +274,7 @@ impl World {
         };
         leader.begin(order, now);
         let subjects = leader.subjects();
-        self.add(Who::Leader(Box::new(leader), Tally::default(), Box::default()), offset, subjects);
+        self.add(Who::Leader(Box::new(leader), LeaderTally::default(), Box::default()), offset, subjects);
     }
 
     pub(super) fn add_worker(&mut self) {
@@ -297,7 +297,7 @@ impl World {
     }
 
     fn send(&mut self, client: Client, make: impl Fn() -> Event) {
-        let Fault { delay, drop, double, late: is_late } = self.setting.fault;
+        let MessageFault { delay, drop, double, late: is_late } = self.setting.fault;
         let copies = if self.random.unit() < double { 2 } else { 1 };
         for _ in 0..copies {
             if self.is_cut(client) || self.random.unit() < drop {

@@ -3,17 +3,17 @@
 use pacing::Nanos;
 
 use super::clock::AT_A_TIME;
-use super::{Act, FETCH_AGAIN, MISSING_MAX, PROBES_WITHIN, Pending, Probes, Stage, Worker};
+use super::{Act, FETCH_AGAIN, MISSING_MAX, PROBES_WITHIN, Pending, Probes, RunStage, Worker};
 use crate::bus::{BusCommand, Bytes, asking};
 use crate::protocol::{Ask, Ready, Refusal, Standing};
 
 impl Worker {
     pub(super) fn fetched(&mut self, object: Option<Bytes>, now: Nanos) {
         let Some(run) = &mut self.run else { return };
-        let Stage::Fetches(_, missing) = &mut run.stage else { return };
+        let RunStage::Fetches(_, missing) = &mut run.stage else { return };
         match object {
             Some(packet) => {
-                run.stage = Stage::Prepares;
+                run.stage = RunStage::Prepares;
                 self.acts.push_back(Act::Prepare { run: run.run, plan: run.plan.clone(), packet });
             }
             None if now.since(*missing.get_or_insert(now)) >= MISSING_MAX => self.refuse(Refusal::Missing),
@@ -27,7 +27,7 @@ impl Worker {
         match result {
             Ok(warmup) => {
                 run.warmup = warmup;
-                run.stage = Stage::Asks(now);
+                run.stage = RunStage::Asks(now);
             }
             Err(refusal) => self.say_standing(Err(refusal)),
         }
@@ -41,7 +41,7 @@ impl Worker {
 
     fn say_standing(&mut self, ready: Result<Ready, Refusal>) {
         let Some(run) = &mut self.run else { return };
-        run.stage = Stage::Stamped;
+        run.stage = RunStage::Stamped;
         self.hello.standing = Some(Standing { run: run.run, plan: run.plan.clone(), ready });
         // It is said at once, and with each hello.
         self.said_at = None;
@@ -52,12 +52,12 @@ impl Worker {
         let Some(run) = &mut self.run else { return };
         let is_asking = |pending: &Pending| matches!(pending, Pending::Time(..));
         match run.stage {
-            Stage::Fetches(since, missing) if now.since(since) >= FETCH_AGAIN || since == Nanos::ZERO => {
-                run.stage = Stage::Fetches(now.max(Nanos(1)), missing);
+            RunStage::Fetches(since, missing) if now.since(since) >= FETCH_AGAIN || since == Nanos::ZERO => {
+                run.stage = RunStage::Fetches(now.max(Nanos(1)), missing);
                 let name = run.plan.clone();
                 self.ask(Pending::Fetch, now, |token| BusCommand::Fetch { token, name });
             }
-            Stage::Asks(since) => {
+            RunStage::Asks(since) => {
                 let Some(who) = self.leader.as_ref().map(|lease| lease.who) else { return };
                 if std::mem::replace(&mut run.clock_of, who) != who {
                     // What is known of another clock says nothing of this one.

@@ -3,7 +3,7 @@
 use pacing::change::Change;
 use pacing::{Nanos, Segment};
 
-use super::{Act, BEGINS_AFTER, FOLLOWS_AFTER, Outbox, OwnRun, PartOf, Probes, Sender, Stage, Worker};
+use super::{Act, BEGINS_AFTER, FOLLOWS_AFTER, Outbox, OwnRun, PartOf, Probes, RunStage, Sender, Worker};
 use crate::protocol::{BarrierRelease, Lease, Member, News, Phase, RunIntent, State};
 
 impl Worker {
@@ -102,7 +102,7 @@ impl Worker {
                 run,
                 incarnation: member.incarnation,
                 plan: self.state.plan.clone(),
-                stage: Stage::Fetches(Nanos::ZERO, None),
+                stage: RunStage::Fetches(Nanos::ZERO, None),
                 probes: Probes::default(),
                 clock_of: 0,
                 offset: None,
@@ -139,8 +139,8 @@ impl Worker {
             // Of a clock that it did not ask it knows nothing.
             if self.state.clock_of != run.clock_of {
                 let who = self.leader.as_ref().map(|lease| lease.who);
-                if matches!(run.stage, Stage::Stamped) && who == Some(self.state.clock_of) {
-                    (run.stage, run.probes) = (Stage::Asks(now), Probes::default());
+                if matches!(run.stage, RunStage::Stamped) && who == Some(self.state.clock_of) {
+                    (run.stage, run.probes) = (RunStage::Asks(now), Probes::default());
                 }
                 return;
             }

@@ -2,7 +2,7 @@
 
 use pacing::Nanos;
 
-use super::work::Work;
+use super::work::WorkerTask;
 use super::{Notice, WorkerRuntime};
 use crate::journal::{Head, Journal, Record, Stopped, WorkerJournalEncoder};
 
@@ -37,7 +37,7 @@ impl WorkerRuntime<'_> {
             return;
         };
         // Connections that are held have none.
-        let Work::Load(_, options, _) = &own.work else { return };
+        let WorkerTask::Load(_, options, _) = &own.work else { return };
         let address = options.address;
         let Some(JournalHeader { plan, packet }) = own.journal_header.take() else { return };
         let now = self.clock.now();

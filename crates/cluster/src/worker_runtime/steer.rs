@@ -4,12 +4,12 @@ use engine::{Control, HoldEnding};
 use pacing::Nanos;
 use pacing::change::Change;
 
-use super::{Own, WorkerRuntime};
+use super::{RunningPart, WorkerRuntime};
 use crate::protocol::BarrierRelease;
 use crate::worker::PartOf;
 
 /// A part hears who goes on.
-fn tell_of_met(part: &Own, met: &BarrierRelease, started: Nanos) {
+fn tell_of_met(part: &RunningPart, met: &BarrierRelease, started: Nanos) {
     let upto = met.upto.iter().find(|(_, number, _)| *number == part.of.part).map(|(.., ticket)| *ticket);
     if let Some(control) = &part.control {
         control.let_go(usize::from(met.barrier), upto, started + met.at, met.total);

@@ -14,7 +14,7 @@ use crate::protocol::Refusal;
 
 /// What is to be done.
 #[derive(Clone)]
-pub(super) enum Work {
+pub(super) enum WorkerTask {
     /// A load, and intervals of ours for each of the plan.
     Load(Arc<Plan>, Box<RunOptions>, u64),
     /// Connections that are held.
@@ -27,7 +27,7 @@ pub(super) fn prepare(
     name: &str,
     packet: &[u8],
     folder: &Path,
-) -> Result<(Work, Nanos), Refusal> {
+) -> Result<(WorkerTask, Nanos), Refusal> {
     let unusable = |error: PacketError| match error {
         PacketError::Damaged => Refusal::Damaged,
         error => Refusal::Plan { reason: error.to_string() },
@@ -38,11 +38,11 @@ pub(super) fn prepare(
             let (mut plan, options) = place.prepare(*plan, feeds, slowest)?;
             let (warmup, pieces) = (plan.warmup.into(), pieces_of(plan.interval));
             plan.interval /= pieces as u32;
-            Ok((Work::Load(Arc::new(plan), Box::new(options), pieces), warmup))
+            Ok((WorkerTask::Load(Arc::new(plan), Box::new(options), pieces), warmup))
         }
         Carried::Hold(hold) => {
             let (hold, options) = place.prepare_to_hold(*hold)?;
-            Ok((Work::Hold(Arc::new(hold), Box::new(options)), Nanos::ZERO))
+            Ok((WorkerTask::Hold(Arc::new(hold), Box::new(options)), Nanos::ZERO))
         }
     }
 }

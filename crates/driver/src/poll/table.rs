@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rustix::io::Errno;
 
 use super::sys;
-use crate::pending::Pending;
+use crate::pending::PendingSockets;
 use crate::{Left, SocketError};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub(super) struct Slot {
     pub(super) send_error: Option<SocketError>,
     /// Only a socket that the kernel blocks has a queue; the box keeps the others small.
     #[expect(clippy::box_collection, reason = "a slot without a queue pays 8 bytes, not 32")]
-    queued: Option<Box<VecDeque<Pending>>>,
+    queued: Option<Box<VecDeque<PendingSockets>>>,
 }
 
 impl Slot {
@@ -54,12 +54,12 @@ impl Slot {
         self.queued.is_some()
     }
 
-    pub(super) fn queue(&mut self) -> &mut VecDeque<Pending> {
+    pub(super) fn queue(&mut self) -> &mut VecDeque<PendingSockets> {
         self.queued.get_or_insert_default()
     }
 
     pub(super) fn unsent(&self) -> usize {
-        self.queued.iter().flat_map(|queue| queue.iter()).map(Pending::unsent).sum()
+        self.queued.iter().flat_map(|queue| queue.iter()).map(PendingSockets::unsent).sum()
     }
 
     pub(super) fn shut(&mut self) {
@@ -92,7 +92,7 @@ impl Slot {
         Left { untaken: self.unsent(), unacknowledged }
     }
 
-    pub(super) fn next_queued(&mut self) -> Option<Pending> {
+    pub(super) fn next_queued(&mut self) -> Option<PendingSockets> {
         let next = self.queued.as_mut()?.pop_front();
         if next.is_none() {
             self.queued = None;
@@ -103,10 +103,10 @@ impl Slot {
 
 /// Writes as much as the kernel takes. When all was taken, whether that is told and with which buffer.
 pub(super) fn write(
-    mut pending: Pending,
+    mut pending: PendingSockets,
     fd: &OwnedFd,
     templates: &[Arc<[u8]>],
-) -> Result<Option<Option<Vec<u8>>>, (Pending, Errno)> {
+) -> Result<Option<Option<Vec<u8>>>, (PendingSockets, Errno)> {
     loop {
         let rest = pending.rest(templates);
         if rest.is_empty() {

@@ -13,8 +13,8 @@ use pacing::{Nanos, Random};
 
 use super::stream::{End, Owner};
 use super::{Faults, Host};
-use crate::pending::Pending;
-use crate::table::Table;
+use crate::pending::PendingSockets;
+use crate::table::SocketTable;
 use crate::{Left, ListenOptions, Outgoing, Socket, SocketError, Template};
 use transport::Happening;
 
@@ -60,7 +60,7 @@ struct Slot {
 }
 
 struct HostState {
-    table: Table<Slot>,
+    table: SocketTable<Slot>,
     open: usize,
     most_open: usize,
     templates: Vec<Arc<[u8]>>,
@@ -138,7 +138,7 @@ impl Net {
 
     pub(super) fn add_host(&mut self, wake: Arc<AtomicBool>) -> Host {
         self.hosts.push(HostState {
-            table: Table::default(),
+            table: SocketTable::default(),
             open: 0,
             most_open: 0,
             templates: Vec::new(),
@@ -295,7 +295,7 @@ impl Net {
         let Some(slot) = self.slot(host, socket) else { return };
         let kind = slot.kind;
         let (Kind::Connecting(end) | Kind::Stream(end)) = kind else { return };
-        self.ends[end].queue.push_back(Pending::new(bytes));
+        self.ends[end].queue.push_back(PendingSockets::new(bytes));
         if self.ends[end].error.is_some() {
             return self.schedule_read(end);
         }

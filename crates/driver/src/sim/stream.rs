@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use pacing::Nanos;
 
 use super::Host;
-use crate::pending::Pending;
+use crate::pending::PendingSockets;
 use crate::{Socket, SocketError};
 
 /// Who reads and writes at an end.
@@ -23,7 +23,7 @@ pub(super) struct End {
     /// The other end; none while the connection is on its way.
     pub(super) peer: Option<usize>,
     /// Given by the program, and not yet taken whole by the kernel.
-    pub(super) queue: VecDeque<Pending>,
+    pub(super) queue: VecDeque<PendingSockets>,
     /// Taken by the kernel, and not yet read by the peer's program.
     pub(super) in_flight: usize,
     /// Taken by the kernel, and not yet come to the peer's kernel.
@@ -72,7 +72,7 @@ impl End {
 
     /// Given by the program, and not yet taken by the kernel.
     pub(super) fn unsent(&self) -> usize {
-        self.queue.iter().map(Pending::unsent).sum()
+        self.queue.iter().map(PendingSockets::unsent).sum()
     }
 
     /// Something that its program has not been told yet.

@@ -10,7 +10,7 @@ use super::UringSockets;
 use super::complete::is_send_failure;
 use super::op::Op;
 use super::table::Kind;
-use crate::pending::Pending;
+use crate::pending::PendingSockets;
 use crate::{Left, Socket, Sockets};
 
 /// Calls until an answer has come: the kernel posts about twenty completions in one, and those of a few thousand
@@ -67,7 +67,7 @@ impl UringSockets {
     /// What the kernel has not taken, beside the send in flight.
     fn waiting(&mut self, socket: Socket) -> usize {
         let more = self.table.find(socket).and_then(|entry| entry.more.as_ref());
-        more.map_or(0, |more| more.refused + more.queue.iter().map(Pending::unsent).sum::<usize>())
+        more.map_or(0, |more| more.refused + more.queue.iter().map(PendingSockets::unsent).sum::<usize>())
     }
 
     /// Takes the failures of small templates of this socket out of what is carried.

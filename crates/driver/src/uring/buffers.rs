@@ -8,7 +8,7 @@ use io_uring::types::BufRingEntry;
 
 /// The buffers of a group.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shape {
+pub(super) struct BufferShape {
     /// The number by which operations name the group.
     pub(super) group: u16,
     /// Bytes of a buffer.
@@ -24,7 +24,7 @@ pub(super) struct Shape {
     pub(super) least: u16,
 }
 
-impl Shape {
+impl BufferShape {
     /// From one buffer to the next. At whole pages all buffers would begin in the same sets of the caches, and the heads of
     /// answers would drive each other out.
     const fn stride(self) -> usize {
@@ -61,14 +61,14 @@ pub(super) struct Buffers {
     was_short: bool,
     /// The next that comes back rests.
     rests_next: bool,
-    shape: Shape,
+    shape: BufferShape,
     /// Operations may still write here after the ring is gone.
     is_left: bool,
 }
 
 impl Buffers {
     /// Registers buffers with a ring, and offers the first of them.
-    pub(super) fn register(ring: &IoUring, shape: Shape) -> Result<Self, std::io::Error> {
+    pub(super) fn register(ring: &IoUring, shape: BufferShape) -> Result<Self, std::io::Error> {
         // Buffers that are never offered are never touched, and cost nothing.
         // SAFETY: both layouts have a size above zero, and of a buffer only what the kernel wrote is ever read.
         let (entries, memory) = unsafe { (alloc_zeroed(shape.ring_layout()), alloc(shape.memory_layout())) };
@@ -193,10 +193,10 @@ impl Drop for Buffers {
 mod tests {
     use super::*;
 
-    const SHAPE: Shape = Shape { group: 0, bytes: 64, count: 64, first: 4, most: 40, least: 2 };
+    const SHAPE: BufferShape = BufferShape { group: 0, bytes: 64, count: 64, first: 4, most: 40, least: 2 };
 
     /// The ring comes first: it writes into the buffers no more when they go.
-    fn registered(shape: Shape) -> (Buffers, IoUring) {
+    fn registered(shape: BufferShape) -> (Buffers, IoUring) {
         let ring = IoUring::new(8).expect("a ring");
         let buffers = Buffers::register(&ring, shape).expect("room for it");
         (buffers, ring)
@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn where_the_least_is_the_most_none_rests() {
-        let (mut buffers, _ring) = registered(Shape { least: SHAPE.most, ..SHAPE });
+        let (mut buffers, _ring) = registered(BufferShape { least: SHAPE.most, ..SHAPE });
         waits(&mut buffers, 100 * CALM_WAITS, false);
         assert_eq!((buffers.turning(), buffers.resting.len()), (4, 0));
     }

@@ -6,7 +6,7 @@ use std::os::fd::RawFd;
 use io_uring::{IoUring, Probe, cqueue, opcode, squeue, types};
 use pacing::Nanos;
 
-use super::buffers::{Buffers, Shape};
+use super::buffers::{BufferShape, Buffers};
 use super::op;
 use crate::{Socket, SocketError};
 
@@ -19,15 +19,16 @@ const SLOTS_MAX: u32 = 16 * 1_024;
 /// A full queue is submitted so often before the ring counts as broken: the kernel takes nothing any more.
 const PUSH_TRIES_MAX: usize = 1_000;
 /// Small buffers: an answer with its head fits, a large one comes in several.
-const SMALL: Shape = Shape { group: 0, bytes: 4 * 1_024, count: 1_024, first: 128, most: 1_024, least: 1_024 };
+const SMALL: BufferShape =
+    BufferShape { group: 0, bytes: 4 * 1_024, count: 1_024, first: 128, most: 1_024, least: 1_024 };
 /// Of a ring that is not the first: it has neighbours, and most of its sockets say little at a time. When they are too few for a
 /// moment, receives are armed again.
-pub(super) const BUFFERS_OF_MANY: Shape = Shape { first: 32, most: 64, ..SMALL };
+pub(super) const BUFFERS_OF_MANY: BufferShape = BufferShape { first: 32, most: 64, ..SMALL };
 /// Of the first ring.
-pub(super) const BUFFERS_OF_ONE: Shape = SMALL;
+pub(super) const BUFFERS_OF_ONE: BufferShape = SMALL;
 /// For sockets whose answers fill small buffers: each receive costs a call into the socket and a completion. A ring has them from the
 /// first such socket on. As few take turns as will do, since a copy to where no cache holds anything costs twice as much.
-const LARGE: Shape = Shape { group: 1, bytes: 64 * 1_024, count: 128, first: 4, most: 128, least: 2 };
+const LARGE: BufferShape = BufferShape { group: 1, bytes: 64 * 1_024, count: 128, first: 4, most: 128, least: 2 };
 /// Connections that may wait to be accepted.
 const BACKLOG_MAX: u32 = 4_096;
 
@@ -90,7 +91,7 @@ impl Ring {
     ///
     /// # Errors
     /// The kernel lacks or refuses something that this driver needs.
-    pub(super) fn new(purpose: Purpose, slots: u32, buffers: Shape) -> Result<Self, std::io::Error> {
+    pub(super) fn new(purpose: Purpose, slots: u32, buffers: BufferShape) -> Result<Self, std::io::Error> {
         let mut builder = IoUring::builder();
         builder.setup_single_issuer().setup_defer_taskrun().setup_taskrun_flag().setup_cqsize(COMPLETIONS);
         let ring = builder.build(SUBMISSIONS)?;

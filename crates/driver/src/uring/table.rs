@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 
 use super::op::Op;
-use crate::pending::Pending;
+use crate::pending::PendingSockets;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -41,8 +41,8 @@ pub(super) struct Entry {
 #[derive(Default)]
 pub(super) struct More {
     /// What the kernel may be reading.
-    pub(super) sending: Option<Pending>,
-    pub(super) queue: VecDeque<Pending>,
+    pub(super) sending: Option<PendingSockets>,
+    pub(super) queue: VecDeque<PendingSockets>,
     pub(super) shut_after_queue: bool,
     /// Bytes of small templates that the kernel did not take.
     pub(super) refused: usize,

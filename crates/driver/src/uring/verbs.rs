@@ -9,7 +9,7 @@ use pacing::Nanos;
 use super::op::{Op, template_data};
 use super::table::{Entry, Kind};
 use super::{OPENS_WAITING_MAX, SEND_FLAGS, SMALL_TEMPLATE_BYTES, UringSockets, ring};
-use crate::pending::Pending;
+use crate::pending::PendingSockets;
 use crate::poll::sys;
 use crate::{ListenOptions, OpenOptions, Outgoing, Socket, SocketError, Sockets, Template};
 
@@ -72,13 +72,13 @@ impl Sockets for UringSockets {
             Some(more) => more,
             None => entry.more.insert(self.spare.pop().unwrap_or_default()),
         };
-        more.queue.push_back(Pending::new(bytes));
+        more.queue.push_back(PendingSockets::new(bytes));
         self.send_next(socket);
     }
 
     fn unsent(&mut self, socket: Socket) -> usize {
         let Some(more) = self.table.find(socket).and_then(|entry| entry.more.as_ref()) else { return 0 };
-        more.refused + more.sending.iter().chain(&more.queue).map(Pending::unsent).sum::<usize>()
+        more.refused + more.sending.iter().chain(&more.queue).map(PendingSockets::unsent).sum::<usize>()
     }
 
     fn unacknowledged(&mut self, socket: Socket) -> Option<usize> {

@@ -38,7 +38,7 @@ const EARLY: Nanos = Nanos::from_millis(500);
 const MEMORY_EVERY: Duration = Duration::from_millis(100);
 
 /// What a desk knows from the start.
-pub(super) struct Setting {
+pub(super) struct AggregatorSetup {
     pub(super) clock: Clock,
     pub(super) started: Nanos,
     pub(super) plan: Arc<Hold>,
@@ -86,7 +86,7 @@ struct LateRow {
 }
 
 /// A row that is ready to be told.
-pub(super) struct Ready {
+pub(super) struct ReadyRow {
     number: u64,
     /// Where it is kept, of one that is told again.
     again: Option<usize>,
@@ -105,7 +105,7 @@ struct Next {
 
 /// Where the reports of the shards come together.
 pub(super) struct HoldAggregator {
-    setting: Setting,
+    setting: AggregatorSetup,
     pub(super) shards: usize,
     reserve: u64,
     /// What the kernel takes while nothing comes or goes.
@@ -148,13 +148,13 @@ pub(super) struct HoldAggregator {
 }
 
 impl HoldAggregator {
-    pub(super) fn new(setting: Setting, taken: Vec<Sender<()>>) -> Self {
+    pub(super) fn new(setting: AggregatorSetup, taken: Vec<Sender<()>>) -> Self {
         let shards = taken.len();
         Self::of(setting, shards, taken)
     }
 
     /// Of so many shards, or parts that others hold.
-    pub(super) fn of(setting: Setting, shards: usize, taken: Vec<Sender<()>>) -> Self {
+    pub(super) fn of(setting: AggregatorSetup, shards: usize, taken: Vec<Sender<()>>) -> Self {
         Self {
             taken,
             setting,
@@ -191,7 +191,7 @@ impl HoldAggregator {
     }
 
     /// A row that is ready.
-    pub(super) fn interval(&self, ready: &Ready) -> HoldInterval<'_> {
+    pub(super) fn interval(&self, ready: &ReadyRow) -> HoldInterval<'_> {
         let kept = ready.again.map(|place| &self.kept[place]);
         let (seen, added) = kept.map_or((&self.current, &self.current), |kept| (&kept.seen, &kept.added));
         let (number, from, to, memory) = (ready.number, ready.from, ready.to, ready.memory);
@@ -199,7 +199,7 @@ impl HoldAggregator {
     }
 
     /// The same, for those who take it later.
-    fn kept(&self, ready: &Ready) -> KeptHold {
+    fn kept(&self, ready: &ReadyRow) -> KeptHold {
         let HoldInterval { number, is_again, from, to, seen, added, total, memory } = self.interval(ready);
         let (seen, added, total) = (seen.clone(), added.clone(), total.clone());
         KeptHold { number, is_again, from, to, seen, added, total, memory }
@@ -254,7 +254,7 @@ impl HoldAggregator {
     }
 
     /// A row to which somebody has added what was missing; and those of which nobody will tell any more are forgotten.
-    fn show_again(&mut self) -> Option<Ready> {
+    fn show_again(&mut self) -> Option<ReadyRow> {
         let (reported, is_afar) = (&self.reported, self.is_afar());
         let is_missed =
             |kept: &LateRow| reported.iter().any(|reporter| is_missing(is_afar, reporter, kept.from, kept.upto));
@@ -265,7 +265,7 @@ impl HoldAggregator {
         self.kept[place].is_changed = false;
         let kept = &self.kept[place];
         let (number, from, to) = (kept.number, kept.began, self.end_of(kept.upto));
-        Some(Ready { number, again: Some(place), from, to, memory: self.memory_now() })
+        Some(ReadyRow { number, again: Some(place), from, to, memory: self.memory_now() })
     }
 
     /// What all shards told up to the end of so many intervals, together. What began in a row that was shown without it is added
@@ -296,7 +296,7 @@ impl HoldAggregator {
         all
     }
 
-    fn show(&mut self, next: Next) -> Ready {
+    fn show(&mut self, next: Next) -> ReadyRow {
         let Next { seen, to, span } = next;
         self.total.add_time(&seen);
         self.look_at_rest(seen.now.open);
@@ -321,7 +321,7 @@ impl HoldAggregator {
             });
         }
         self.current = seen;
-        Ready { number, again: None, from, to, memory }
+        ReadyRow { number, again: None, from, to, memory }
     }
 
     /// Parts of which nobody has told how they ended: each had a thread at least.
@@ -335,7 +335,7 @@ impl HoldAggregator {
 
     /// All of them are to close at a later time, and nobody has stopped them: it is one part that leaves.
     fn closes_early(&self, since: Nanos) -> bool {
-        let Setting { orders, started, stop, .. } = &self.setting;
+        let AggregatorSetup { orders, started, stop, .. } = &self.setting;
         self.is_afar() && !stop.is_stopped() && *started + since + EARLY < orders.end_at()
     }
 
@@ -354,7 +354,7 @@ impl HoldAggregator {
             Where::Here => {}
             Where::Partition(_) => self.tell(HoldUpdate::Opened(sum(&self.opened), since)),
             Where::Remote => {
-                let Setting { orders, clock, .. } = &self.setting;
+                let AggregatorSetup { orders, clock, .. } = &self.setting;
                 let is_empty = !orders.reconnects && sum(&self.opened).open == 0;
                 orders.close_at(clock.now() + if is_empty { Nanos(1) } else { orders.duration });
             }
@@ -390,7 +390,7 @@ pub(super) fn sum(all: &[HeldNow]) -> HeldNow {
 
 impl Aggregator for HoldAggregator {
     type Report = Report;
-    type Update = Ready;
+    type Update = ReadyRow;
     type Row = KeptHold;
 
     fn take(&mut self, report: Report) {
@@ -438,7 +438,7 @@ impl Aggregator for HoldAggregator {
         self.watch_memory();
     }
 
-    fn next(&mut self) -> Option<Ready> {
+    fn next(&mut self) -> Option<ReadyRow> {
         loop {
             if let Some(ready) = self.show_again() {
                 return Some(ready);
@@ -453,7 +453,7 @@ impl Aggregator for HoldAggregator {
         }
     }
 
-    fn keep(&self, ready: &Ready) -> Option<KeptHold> {
+    fn keep(&self, ready: &ReadyRow) -> Option<KeptHold> {
         Some(self.kept(ready))
     }
 

@@ -6,7 +6,7 @@ use pacing::Nanos;
 use plan::Protocol;
 use wire::connection::{ConnectionEvent, Head, ProtocolConnection};
 
-use super::job::Job;
+use super::job::HoldConfig;
 use super::world::{HoldRuntime, Phase};
 use crate::faults;
 use crate::talk::Expects;
@@ -139,7 +139,7 @@ impl HoldRuntime {
                 Ok(news) => news,
                 Err(fault) => {
                     let failure = faults::line(fault);
-                    end = Some(if fault.was_reported() { End::Told(failure) } else { End::Lost(failure) });
+                    end = Some(if fault.was_reported() { ReadEnd::Told(failure) } else { ReadEnd::Lost(failure) });
                     break;
                 }
             };
@@ -149,11 +149,11 @@ impl HoldRuntime {
             }
             end = self.take_news(number, news, from == bytes.len(), at, sockets);
             if self.find(socket) != Some(number) {
-                end = Some(End::Gone);
+                end = Some(ReadEnd::Gone);
             }
         }
         self.scratch = scratch;
-        if matches!(end, Some(End::Gone)) {
+        if matches!(end, Some(ReadEnd::Gone)) {
             return self.give_back(out);
         }
         if !self.response_back(number, out, at, sockets) {
@@ -162,8 +162,8 @@ impl HoldRuntime {
         let connection = self.get(number);
         match end {
             // What is wrong, or the answer to its close, is on its way to a peer of WebSocket.
-            Some(End::Told(failure)) if connection.is_established() => self.leave(number, failure, at, sockets),
-            Some(End::Lost(failure)) => self.lose(number, failure, at, sockets),
+            Some(ReadEnd::Told(failure)) if connection.is_established() => self.leave(number, failure, at, sockets),
+            Some(ReadEnd::Lost(failure)) => self.lose(number, failure, at, sockets),
             _ => {
                 if line.park().is_none() {
                     connection.more().line = Some(line);
@@ -206,7 +206,7 @@ impl HoldRuntime {
         is_clean: bool,
         at: Nanos,
         sockets: &mut S,
-    ) -> Option<End> {
+    ) -> Option<ReadEnd> {
         let job = self.job.clone();
         let expects = job.talk.as_ref().map_or(&Expects::Nothing, |talk| &talk.expects);
         let connection = self.get(number);
@@ -224,12 +224,14 @@ impl HoldRuntime {
                 if connection.phase == Phase::Closes {
                     self.agreed_to_close(number, at);
                 }
-                return Some(End::Told(failure));
+                return Some(ReadEnd::Told(failure));
             }
             (LineEvent::Head { status, stays }, _) => connection.more().response = Some((status, stays)),
             // More than was asked for: what follows could not be told from an answer.
-            (LineEvent::End, _) if !is_clean => return Some(End::Lost(Failure::Protocol(ProtocolFault::Unsolicited))),
-            (LineEvent::End, _) => return self.end_response(number, at, sockets),
+            (LineEvent::ReadEnd, _) if !is_clean => {
+                return Some(ReadEnd::Lost(Failure::Protocol(ProtocolFault::Unsolicited)));
+            }
+            (LineEvent::ReadEnd, _) => return self.end_response(number, at, sockets),
             (LineEvent::Pong | LineEvent::NeedMore | LineEvent::Nothing, _) => {}
         }
         None
@@ -248,19 +250,19 @@ impl HoldRuntime {
     }
 
     /// An answer of HTTP is complete.
-    fn end_response<S: Sockets>(&mut self, number: u32, at: Nanos, sockets: &mut S) -> Option<End> {
+    fn end_response<S: Sockets>(&mut self, number: u32, at: Nanos, sockets: &mut S) -> Option<ReadEnd> {
         let connection = self.get(number);
         let (status, stays) = connection.more().response.take().unwrap_or((0, false));
         connection.tidy();
         let (socket, is_first) = (connection.socket, connection.phase == Phase::Begins);
         let is_good = self.job.step.accepts_status(status);
         match (is_first, stays) {
-            (true, _) if !is_good => return Some(End::Lost(Failure::Status)),
+            (true, _) if !is_good => return Some(ReadEnd::Lost(Failure::Status)),
             (true, true) => self.established(number, at, sockets),
-            (true, false) => return Some(End::Lost(Failure::ClosedEarly)),
+            (true, false) => return Some(ReadEnd::Lost(Failure::ClosedEarly)),
             (false, _) => self.answered(number, is_good, at, sockets),
         }
-        (!stays && self.find(socket) == Some(number)).then_some(End::Lost(Failure::ClosedEarly))
+        (!stays && self.find(socket) == Some(number)).then_some(ReadEnd::Lost(Failure::ClosedEarly))
     }
 
     fn peer_closed<S: Sockets>(&mut self, socket: Socket, at: Nanos, sockets: &mut S) {
@@ -307,11 +309,11 @@ enum LineEvent {
         status: u16,
         stays: bool,
     },
-    End,
+    ReadEnd,
 }
 
 impl LineEvent {
-    fn of(said: &ConnectionEvent<'_>, job: &Job) -> Self {
+    fn of(said: &ConnectionEvent<'_>, job: &HoldConfig) -> Self {
         match said {
             ConnectionEvent::NeedMore => Self::NeedMore,
             ConnectionEvent::Ready => Self::Ready,
@@ -326,14 +328,14 @@ impl LineEvent {
             ConnectionEvent::Head { head: Head::Http1(head), .. } => {
                 Self::Head { status: head.status, stays: head.keep_alive }
             }
-            ConnectionEvent::End { .. } => Self::End,
+            ConnectionEvent::End { .. } => Self::ReadEnd,
             _ => Self::Nothing,
         }
     }
 }
 
 /// What ends the hearing of what came.
-enum End {
+enum ReadEnd {
     /// The connection is not there any more.
     Gone,
     /// The peer ends the conversation, or broke its rules: the answer to that is on its way.

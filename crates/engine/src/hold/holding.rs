@@ -10,8 +10,8 @@ use pacing::{Nanos, Segment};
 use plan::Hold;
 use wire::tls::ClientConfig;
 
-use super::aggregator::{HoldAggregator, Setting, Where, sum};
-use super::job::Job;
+use super::aggregator::{AggregatorSetup, HoldAggregator, Where, sum};
+use super::job::HoldConfig;
 use super::remote::{HoldBackend, HoldBegun, HoldEnding, HoldOrder, HoldPart, HoldReporter};
 use super::shard::{self, Ends, Report};
 use super::world::HoldRuntime;
@@ -93,7 +93,7 @@ impl Holding {
         let order = HoldOrder { plan: plan.clone(), clock, stop: stop.clone(), reporter };
         let HoldBegun { started, parts } = team.begin_to_hold(order)?;
         let cpu_before = host::process_cpu_time();
-        let setting = Setting {
+        let setting = AggregatorSetup {
             clock,
             started,
             plan,
@@ -128,7 +128,7 @@ impl Holding {
             let (shard, orders, stop) = (place.shard, orders.clone(), stop.clone());
             let ends = Ends { shard, reports: place.reports, taken, orders, stop };
             // One for each: threads that share it would write its count of references in turn.
-            let mut job = Job::new(&plan, to.clone(), options.tls.clone());
+            let mut job = HoldConfig::new(&plan, to.clone(), options.tls.clone());
             job.part = part.as_ref().map(|part| part.segment.clone());
             let (job, make, share) = (Arc::new(job), make.clone(), whole.part(shard as u32, shards));
             std::thread::Builder::new().name(format!("hold-{shard}")).spawn(move || match make(clock) {
@@ -148,7 +148,7 @@ impl Holding {
         let place = part.map_or(Where::Here, |part| Where::Partition(part.news));
         let (stop_too, orders_too) = (stop.clone(), orders.clone());
         let aggregator = HoldAggregator::new(
-            Setting { clock, started, plan, stop: stop_too, orders: orders_too, before, place },
+            AggregatorSetup { clock, started, plan, stop: stop_too, orders: orders_too, before, place },
             takes,
         );
         let going = RunLoop::begin(shard_threads, started, aggregator, stop.clone());

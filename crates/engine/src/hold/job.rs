@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use driver::Peer;
 use pacing::{Nanos, Segment};
-use plan::{CaptureOptions, Hold, Protocol, Work};
+use plan::{CaptureOptions, Hold, HoldWork, Protocol};
 use wire::connection::{
     ALONE, AnyConnection, ExchangeStart, Http1, IdleState, Mask, Payload, ProtocolConnection, ResponseKind, Tcp,
     WebSocket,
@@ -16,7 +16,7 @@ use crate::talk::PreparedTalk;
 use crate::world::PreparedStep;
 
 /// What is to be done; the same for all shards.
-pub(super) struct Job {
+pub(super) struct HoldConfig {
     pub(super) places: Places,
     /// Of a part of them, all that it has: it has its own addresses for them.
     pub(super) part: Option<Segment>,
@@ -24,7 +24,7 @@ pub(super) struct Job {
     pub(super) protocol: Protocol,
     pub(super) step: PreparedStep,
     pub(super) talk: Option<PreparedTalk>,
-    pub(super) work: Work,
+    pub(super) work: HoldWork,
     pub(super) connections: u64,
     pub(super) ramp: Option<u64>,
     pub(super) reconnects: bool,
@@ -32,7 +32,7 @@ pub(super) struct Job {
     pub(super) interval: Nanos,
 }
 
-impl Job {
+impl HoldConfig {
     pub(super) fn new(plan: &Hold, places: Places, tls: Option<ClientConfig>) -> Self {
         Self {
             places,

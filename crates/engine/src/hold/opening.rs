@@ -3,7 +3,7 @@
 use driver::{OpenOptions, Sockets};
 use metrics::{Failure, HeldCounter, TlsFault};
 use pacing::Nanos;
-use plan::Work;
+use plan::HoldWork;
 use wire::connection::IdleState;
 
 use super::world::{Connection, HoldRuntime, Phase, Wake};
@@ -148,10 +148,10 @@ impl HoldRuntime {
         self.open += 1;
         self.seen.counts[HeldCounter::Established] += 1;
         match self.job.work {
-            Work::Once => self.due(number, now, now, sockets),
+            HoldWork::Once => self.due(number, now, now, sockets),
             // The first pause is as long as any, so that the connections do not speak all at once.
-            Work::Pause { .. } => self.pause(number, now),
-            Work::Nothing | Work::Every(_) => {}
+            HoldWork::Pause { .. } => self.pause(number, now),
+            HoldWork::Nothing | HoldWork::Every(_) => {}
         }
     }
 

@@ -13,7 +13,7 @@ use super::Orders;
 use super::parts::{HoldEnd, PartMemory};
 use super::shard::Report;
 use crate::RunError;
-use crate::control::{StopHandle, Wanted, Workers};
+use crate::control::{Intent, StopHandle, Workers};
 use crate::remote::{WorkerResult, WorkersSummary};
 
 /// Those who hold the parts.
@@ -104,7 +104,7 @@ impl HoldReporter {
     }
 
     /// What is wanted of all.
-    pub fn wanted(&self) -> Wanted {
+    pub fn wanted(&self) -> Intent {
         self.stop.wanted()
     }
 

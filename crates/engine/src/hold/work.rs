@@ -3,7 +3,7 @@
 use driver::{Outgoing, Sockets};
 use metrics::HeldCounter;
 use pacing::Nanos;
-use plan::Work;
+use plan::HoldWork;
 
 use super::world::{HoldRuntime, Phase, Wake};
 use crate::talk::Expects;
@@ -16,7 +16,7 @@ const SPEAK_BATCH: u64 = 256;
 impl HoldRuntime {
     /// When the `turn`-th message of this shard is due: each connection has its turn once in the time, and the turns are spread evenly.
     fn turn_at(&self, turn: u64) -> Nanos {
-        let Work::Every(every) = self.job.work else { return Nanos::NEVER };
+        let HoldWork::Every(every) = self.job.work else { return Nanos::NEVER };
         let (round, own) = (turn / u64::from(self.count), turn % u64::from(self.count));
         let every = every.as_nanos();
         let place = every * u128::from(self.segment.nth(own)) / u128::from(self.job.connections);
@@ -150,18 +150,18 @@ impl HoldRuntime {
             return self.close_one(number, at, sockets);
         }
         match self.job.work {
-            Work::Pause { .. } => self.pause(number, at),
-            Work::Every(_) => {
+            HoldWork::Pause { .. } => self.pause(number, at),
+            HoldWork::Every(_) => {
                 if let Some(intended) = self.next_owed(number) {
                     self.speak(number, intended, sockets.now(), sockets);
                 }
             }
-            Work::Nothing | Work::Once => {}
+            HoldWork::Nothing | HoldWork::Once => {}
         }
     }
 
     pub(super) fn pause(&mut self, number: u32, now: Nanos) {
-        let Work::Pause { least, most } = self.job.work else { return };
+        let HoldWork::Pause { least, most } = self.job.work else { return };
         let (least, most) = (least.as_nanos() as u64, most.as_nanos() as u64);
         let until = now + Nanos(least + self.random.below(most - least + 1));
         // What is awaited next is told by this instant.

@@ -9,7 +9,7 @@ use pacing::{Nanos, Random, Segment};
 use wire::connection::{AnyConnection, IdleState, Mask, Scratch};
 use wire::tls;
 
-use super::job::Job;
+use super::job::HoldConfig;
 use crate::faults;
 use crate::talk::PreparedTalk;
 use crate::timers::Timers;
@@ -160,7 +160,7 @@ impl Deadlines {
 
 /// See the module.
 pub(super) struct HoldRuntime {
-    pub(super) job: Arc<Job>,
+    pub(super) job: Arc<HoldConfig>,
     pub(super) segment: Segment,
     /// Its own connections.
     pub(super) count: u32,
@@ -210,7 +210,7 @@ pub(super) struct HoldRuntime {
 }
 
 impl HoldRuntime {
-    pub(super) fn new<S: Sockets>(job: Arc<Job>, segment: Segment, sockets: &mut S) -> Self {
+    pub(super) fn new<S: Sockets>(job: Arc<HoldConfig>, segment: Segment, sockets: &mut S) -> Self {
         let count = segment.count_of_first(job.connections) as u32;
         let templates = job.talk.iter().flat_map(PreparedTalk::all_frames).map(|frame| sockets.register(frame.clone()));
         let templates = templates.collect();

@@ -3,7 +3,7 @@
 use super::RESPONSE_BYTES;
 use prost::Message;
 use wire::grpc::reflection::Response;
-use wire::grpc::{Messages, Piece, Status, Unzipped, gunzip, percent_decode};
+use wire::grpc::{MessagePiece, Messages, Status, Unzipped, gunzip, percent_decode};
 use wire::hpack::FieldList;
 use wire::http2::Event;
 
@@ -61,7 +61,7 @@ impl Received {
         let mut rest = bytes;
         while self.fault.is_none() {
             match self.reader.handle(rest) {
-                Ok((_, Piece::NeedMore)) => return,
+                Ok((_, MessagePiece::NeedMore)) => return,
                 Ok((taken, piece)) => {
                     rest = &rest[taken..];
                     self.piece(piece);
@@ -71,17 +71,17 @@ impl Received {
         }
     }
 
-    pub(super) fn piece(&mut self, piece: Piece<'_>) {
+    pub(super) fn piece(&mut self, piece: MessagePiece<'_>) {
         match piece {
-            Piece::NeedMore => {}
-            Piece::Begun { is_compressed, .. } => self.message_is_zipped = is_compressed,
-            Piece::Bytes(bytes) => {
+            MessagePiece::NeedMore => {}
+            MessagePiece::Begun { is_compressed, .. } => self.message_is_zipped = is_compressed,
+            MessagePiece::Bytes(bytes) => {
                 self.is_too_large |= (self.bytes.len() + bytes.len()) as u64 > self.left_bytes;
                 if !self.is_too_large {
                     self.bytes.extend_from_slice(bytes);
                 }
             }
-            Piece::End => {
+            MessagePiece::End => {
                 let bytes = std::mem::take(&mut self.bytes);
                 let message = match self.message_is_zipped {
                     false => Ok(bytes),

@@ -9,7 +9,7 @@ use pacing::Nanos;
 use pacing::change::Change;
 use plan::Barrier;
 
-use super::merge::{Finished, Merger, Ready};
+use super::merge::{Finished, Merger, ReadyInterval};
 use super::remote_backend::PartMessage;
 use super::rows::KeptInterval;
 use super::{Interval, RunError};
@@ -25,7 +25,7 @@ const LATE_WAIT: Duration = Duration::from_millis(50);
 
 /// What is to be told next.
 pub(super) enum Update {
-    Interval(Ready),
+    Interval(ReadyInterval),
     Changed(Change),
     /// Of a part of a load: what those have to hear who have the other parts.
     Remote(PartMessage),
@@ -101,7 +101,7 @@ impl LoadAggregator {
     }
 
     /// An interval that is ready.
-    pub(super) fn interval(&self, ready: &Ready) -> Interval<'_> {
+    pub(super) fn interval(&self, ready: &ReadyInterval) -> Interval<'_> {
         self.merger.reported_as(ready)
     }
 

@@ -24,7 +24,7 @@ use crate::shard::ShardAssignment;
 use crate::talk::looks_at_messages;
 use crate::times::{Backlog, duration_of, longest};
 use crate::verdict::Growth;
-use crate::world::{ClosedWork, Counters, OpenWork, Origin, PreparedStep, Work};
+use crate::world::{ClosedWork, Counters, OpenWork, Origin, PreparedStep, ScenarioConfig};
 use crate::{Places, PlacesError};
 
 /// What each shard of a plan has to do, on at most `threads` shards; one without users is left out. `ways`: to the targets of all
@@ -62,10 +62,10 @@ pub(super) fn casts(
 }
 
 /// Scenarios whose users wait for others do so together, on all their shards.
-fn meet(plan: &Plan, shares: &mut [Vec<Work>]) {
+fn meet(plan: &Plan, shares: &mut [Vec<ScenarioConfig>]) {
     let all = shares.iter_mut().zip(&plan.scenarios);
     let barrier = all.filter(|(_, scenario)| !scenario.program.barriers().is_empty());
-    let works: Vec<&mut Work> = barrier.flat_map(|(works, _)| works).collect();
+    let works: Vec<&mut ScenarioConfig> = barrier.flat_map(|(works, _)| works).collect();
     let barriers = Arc::new(Barriers::new(&plan.barriers, works.len()));
     works.into_iter().enumerate().for_each(|(party, work)| work.barriers = Some((barriers.clone(), party)));
 }
@@ -88,7 +88,7 @@ fn works(
     catalog: &Catalog,
     ways: &[(SocketAddr, Option<ClientConfig>)],
     (threads, part): (usize, &Partition),
-) -> Result<Vec<Work>, PlacesError> {
+) -> Result<Vec<ScenarioConfig>, PlacesError> {
     let scenario = &plan.scenarios[number];
     let first_step = catalog.first(number, SeriesKind::Step);
     // The step that opens a conversation says for all of its steps what is kept.
@@ -137,7 +137,7 @@ fn works(
         Ok(origin.opened_with(opens_with.map(|step| step as u32)))
     });
     let origins: Arc<[Origin]> = origins.collect::<Result<Vec<_>, PlacesError>>()?.into();
-    let secrets = plan::Known::of_plan(plan);
+    let secrets = plan::SecretValues::of_plan(plan);
     let memory = Arc::new(scenario.memory.clone());
     let work = |index| {
         let segment = part.segment.part(index, count);
@@ -152,7 +152,7 @@ fn works(
         share.users *= u64::from(streams);
         let steps = if index == 0 || is_shared { steps.clone() } else { prepared() };
         let origins = origins.clone();
-        Work {
+        ScenarioConfig {
             scenario: number,
             first_series: SeriesId::step(first_step),
             first_transaction: catalog.first(number, SeriesKind::Transaction),
@@ -380,7 +380,7 @@ mod tests {
 
     use super::*;
 
-    fn two_shards(data: &str) -> Vec<Work> {
+    fn two_shards(data: &str) -> Vec<ScenarioConfig> {
         let flags = Flags {
             url: Some("http://127.0.0.1:1/".to_owned()),
             connections: Some("2".to_owned()),
@@ -395,7 +395,7 @@ mod tests {
     /// A count of references that two threads write at each request goes from core to core.
     #[test]
     fn shards_have_requests_of_their_own() {
-        let is_shared = |works: &[Work]| Arc::ptr_eq(&works[0].steps, &works[1].steps);
+        let is_shared = |works: &[ScenarioConfig]| Arc::ptr_eq(&works[0].steps, &works[1].steps);
         assert!(!is_shared(&two_shards("a few bytes")));
         // A large one costs its bytes, and is there once.
         assert!(is_shared(&two_shards(&"x".repeat(COPIES_BYTES_MAX + 1))));

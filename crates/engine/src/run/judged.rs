@@ -7,7 +7,7 @@ use pacing::change::Timeline;
 use plan::{Load, Plan, Scenario};
 
 use super::divide;
-use super::merge::{Ended, Finished};
+use super::merge::{Finished, ScenarioEnds};
 use super::{ScenarioResult, WireScenarioOutcome};
 use crate::verdict::{Evidence, LinkUse, MachineUse, Verdict};
 
@@ -63,7 +63,7 @@ pub(super) fn ends(finished: &Finished) -> Vec<WireScenarioOutcome> {
     finished.ends.iter().map(reported_of).collect()
 }
 
-fn reported_of(end: &Ended) -> WireScenarioOutcome {
+fn reported_of(end: &ScenarioEnds) -> WireScenarioOutcome {
     let backlog = end.backlog.map(|backlog| (backlog.halfway, backlog.at_end));
     let (slices, first_times) = (end.slices.clone(), end.first_times.clone());
     WireScenarioOutcome { stopped_at: end.stopped_at, backlog, spent: end.spent, slices, first_times }

@@ -17,7 +17,7 @@ use metrics::Snapshot;
 use pacing::Nanos;
 use pacing::change::Timeline;
 
-pub(crate) use ended::Ended;
+pub(crate) use ended::ScenarioEnds;
 use parts::{KEPT_MAX, KEPT_RECENT, Open};
 
 use super::totals::{Gauges, Totals};
@@ -97,7 +97,7 @@ pub struct Finished {
     /// What each shard spent.
     pub shards: Vec<ThreadUsage>,
     /// How each scenario ended.
-    pub(crate) ends: Vec<Ended>,
+    pub(crate) ends: Vec<ScenarioEnds>,
     /// How the parts ended that others carried out.
     pub(crate) parts: Vec<PartEnd>,
 }
@@ -120,7 +120,7 @@ impl Finished {
 }
 
 /// An interval that is to be told: what it is, and what of it is new.
-pub(super) struct Ready {
+pub(super) struct ReadyInterval {
     number: u64,
     from: Nanos,
     to: Nanos,
@@ -131,7 +131,7 @@ pub(super) struct Ready {
 }
 
 pub(super) struct Merger {
-    ends: Vec<Ended>,
+    ends: Vec<ScenarioEnds>,
     times: Times,
     timelines: Vec<Arc<Timeline>>,
     sources: Vec<Source>,
@@ -193,7 +193,7 @@ impl Merger {
         let whole = || Totals::of(count);
         Self {
             times,
-            ends: vec![Ended::default(); count],
+            ends: vec![ScenarioEnds::default(); count],
             timelines,
             sources: scenarios.into_iter().map(source).collect(),
             open: BTreeMap::new(),
@@ -309,7 +309,7 @@ impl Merger {
     }
 
     /// The next interval that is to be shown, or shown again; `None` while one is waited for.
-    pub(super) fn next_interval(&mut self) -> Option<Ready> {
+    pub(super) fn next_interval(&mut self) -> Option<ReadyInterval> {
         if let Some((number, row)) = self.late.pop_front() {
             return self.show_again(number, &row);
         }
@@ -328,7 +328,7 @@ impl Merger {
     }
 
     /// What was told after the last interval; `None` when nothing is left. Every shard is over.
-    pub(super) fn last_interval(&mut self) -> Option<Ready> {
+    pub(super) fn last_interval(&mut self) -> Option<ReadyInterval> {
         if let Some((number, row)) = self.late.pop_front() {
             return self.show_again(number, &row);
         }
@@ -351,8 +351,14 @@ impl Merger {
         self.current.set_gauges(&gauges);
         self.from = to;
         self.add_to_total();
-        let ready =
-            Ready { number: self.count(), from: self.current_from, to, late: 0, is_again: true, is_current: true };
+        let ready = ReadyInterval {
+            number: self.count(),
+            from: self.current_from,
+            to,
+            late: 0,
+            is_again: true,
+            is_current: true,
+        };
         Some(ready)
     }
 
@@ -387,7 +393,7 @@ impl Merger {
         self.total.take_gauges(&self.current);
     }
 
-    fn show(&mut self, number: u64, to: Nanos) -> Option<Ready> {
+    fn show(&mut self, number: u64, to: Nanos) -> Option<ReadyInterval> {
         let row = self.take_row(number);
         self.current.clear();
         self.current.merge(&row.seen);
@@ -432,11 +438,12 @@ impl Merger {
         (self.current_from, self.shown) = (from, number);
         self.total.merge(&self.current);
         self.total.take_gauges(&self.current);
-        let ready = Ready { number: self.count(), from, to, late: missing.len(), is_again: false, is_current: true };
+        let ready =
+            ReadyInterval { number: self.count(), from, to, late: missing.len(), is_again: false, is_current: true };
         Some(ready)
     }
 
-    fn show_again(&mut self, number: u64, row: &Row) -> Option<Ready> {
+    fn show_again(&mut self, number: u64, row: &Row) -> Option<ReadyInterval> {
         let is_newest = number == self.shown;
         self.set_added(row);
         let kept = self.kept.get_mut(&number).expect("the first interval that a late shard has not told is kept");
@@ -462,7 +469,7 @@ impl Merger {
             self.current.set_gauges(&gauges);
         }
         self.add_to_total();
-        let ready = Ready { number: count, from, to, late, is_again: true, is_current: false };
+        let ready = ReadyInterval { number: count, from, to, late, is_again: true, is_current: false };
         Some(ready)
     }
 

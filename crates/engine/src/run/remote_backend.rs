@@ -14,7 +14,7 @@ use plan::Plan;
 
 use super::RunError;
 use crate::barriers::Release;
-use crate::control::{Changes, StopHandle, Wanted};
+use crate::control::{Changes, Intent, StopHandle};
 use crate::data_sources::DataSources;
 use crate::remote::{PartEnd, RemotePartEvent, WorkerResult, WorkersSummary};
 use crate::shard::Report;
@@ -180,7 +180,7 @@ impl RunReporter {
     }
 
     /// What is wanted of the run.
-    pub fn wanted(&self) -> Wanted {
+    pub fn wanted(&self) -> Intent {
         self.stop.wanted()
     }
 

@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 use metrics::{Failure, SeriesId};
 use plan::{Bound, Flags, Relation, Schema};
 
-use super::history::{self, History, Setting};
+use super::history::{self, History, Setup};
 use crate::idle::QUIET;
 
 const MILLI: u64 = 1_000_000;
@@ -23,7 +23,7 @@ fn played(flags: &Flags, time: &[(Relation, u64)], size: &[(Relation, u64)]) -> 
     let checks = &mut plan.scenarios[0].steps[0].checks;
     (checks.time, checks.size) = (bounds(time), bounds(size));
     let _works = QUIET.read().unwrap_or_else(PoisonError::into_inner);
-    history::run(Setting { plan, threads: 2, ..Setting::calm(5) }, false).unwrap_or_else(|found| panic!("{found}"))
+    history::run(Setup { plan, threads: 2, ..Setup::calm(5) }, false).unwrap_or_else(|found| panic!("{found}"))
 }
 
 fn failures(history: &History) -> Vec<(Failure, u64)> {

@@ -7,7 +7,7 @@ use pacing::{LevelStage, Nanos};
 use plan::Flags;
 
 use super::checks;
-use super::history::{self, History, Setting};
+use super::history::{self, History, Setup};
 use crate::idle::QUIET;
 
 fn millis(millis: u64) -> Nanos {
@@ -37,7 +37,7 @@ fn flags() -> Flags {
 fn run(flags: &Flags, threads: usize, changes: Vec<(Nanos, ChangeKind)>) -> History {
     let _works = QUIET.read().unwrap_or_else(|poisoned| poisoned.into_inner());
     let changes = changes.into_iter().map(|(at, what)| (at, 0, what)).collect();
-    let setting = Setting { plan: flags.plan().expect("a good plan"), threads, changes, ..Setting::calm(5) };
+    let setting = Setup { plan: flags.plan().expect("a good plan"), threads, changes, ..Setup::calm(5) };
     let history = history::run(setting, false).unwrap_or_else(|found| panic!("{found}"));
     checks::all(&history).unwrap_or_else(|found| panic!("{found}"));
     history

@@ -12,7 +12,7 @@ use plan::{
     Pattern, Plan, Rendering, Think, Value,
 };
 
-use super::history::{self, History, Setting};
+use super::history::{self, History, Setup};
 use crate::idle::QUIET;
 use crate::{DataSources, UsedUp};
 
@@ -97,7 +97,7 @@ fn rendering(text: &str) -> Rendering {
 }
 
 /// One step for each path.
-fn setting(file: &File, spec: Spec, paths: &[&str], flags: Flags, threads: usize) -> Setting {
+fn setting(file: &File, spec: Spec, paths: &[&str], flags: Flags, threads: usize) -> Setup {
     let url = Some("http://10.0.0.1/".to_owned());
     let mut plan: Plan = Flags { url, user_agent: "oracle".to_owned(), ..flags }.plan().expect("a good plan");
     let scenario = &mut plan.scenarios[0];
@@ -115,10 +115,10 @@ fn setting(file: &File, spec: Spec, paths: &[&str], flags: Flags, threads: usize
     scenario.program = plan::Program { seed: 3, nodes: nodes.collect(), ..plan::Program::default() };
     assert_eq!(spec.file, file.0);
     let feeds = Arc::new([Feed::open(spec).expect("rows")]);
-    Setting { plan, threads, supplies: DataSources { feeds, interpreters: Some(Arc::new(Three)) }, ..Setting::calm(11) }
+    Setup { plan, threads, supplies: DataSources { feeds, interpreters: Some(Arc::new(Three)) }, ..Setup::calm(11) }
 }
 
-fn played(setting: Setting) -> History {
+fn played(setting: Setup) -> History {
     let _works = QUIET.read().unwrap_or_else(PoisonError::into_inner);
     history::run(setting, false).unwrap_or_else(|found| panic!("{found}"))
 }

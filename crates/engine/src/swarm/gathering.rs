@@ -4,14 +4,14 @@ use metrics::{Class, Measure};
 use pacing::Nanos;
 use plan::Flags;
 
-use super::history::{self, History, Setting};
+use super::history::{self, History, Setup};
 use crate::idle::QUIET;
 use crate::world::GATHER_MAX;
 
 fn run(flags: Flags) -> History {
     let _works = QUIET.read().unwrap_or_else(|poisoned| poisoned.into_inner());
     let flags = Flags { user_agent: "gathering".to_owned(), duration: Some("1s".to_owned()), ..flags };
-    let setting = Setting { plan: flags.plan().expect("a good plan"), ..Setting::calm(5) };
+    let setting = Setup { plan: flags.plan().expect("a good plan"), ..Setup::calm(5) };
     history::run(setting, false).unwrap_or_else(|found| panic!("{found}"))
 }
 

@@ -33,7 +33,7 @@ pub(super) const ALL_SHARDS: usize = 2;
 
 /// What a seed makes up.
 #[derive(Clone, Debug)]
-pub(crate) struct Setting {
+pub(crate) struct Setup {
     pub(crate) seed: u64,
     pub(crate) plan: Plan,
     pub(crate) threads: usize,
@@ -50,7 +50,7 @@ pub(crate) struct Setting {
     pub(crate) supplies: DataSources,
 }
 
-impl Setting {
+impl Setup {
     /// The setting of a seed. One in four has no fault, so that what fails there is the program's own.
     pub(crate) fn of(seed: u64) -> Self {
         let mut random = Random::new(seed);
@@ -168,7 +168,7 @@ impl Setting {
 /// What a run came to, and what the world around it saw.
 #[derive(Debug)]
 pub(crate) struct History {
-    pub(crate) setting: Setting,
+    pub(crate) setting: Setup,
     /// The scenario that it is about.
     pub(crate) number: usize,
     /// The histories of those that ran beside it; only the first has any.
@@ -269,7 +269,7 @@ pub(crate) struct Town {
     server_host: Host,
 }
 
-struct Stage<'a> {
+struct LoadStage<'a> {
     town: &'a mut Town,
     run: SteppedRun<SimDriver>,
     /// The hosts of the shards, in their order.
@@ -282,13 +282,13 @@ struct Stage<'a> {
 ///
 /// # Errors
 /// What the checkers that look at each turn find.
-pub(crate) fn run(setting: Setting, is_traced: bool) -> Result<History, String> {
+pub(crate) fn run(setting: Setup, is_traced: bool) -> Result<History, String> {
     Town::of(&setting, is_traced)?.run(setting)
 }
 
 impl Town {
     /// The world that a setting wants.
-    pub(crate) fn of(setting: &Setting, is_traced: bool) -> Result<Self, String> {
+    pub(crate) fn of(setting: &Setup, is_traced: bool) -> Result<Self, String> {
         let network = Network::new(setting.seed ^ 0x5eed, setting.faults.clone());
         if is_traced {
             network.trace();
@@ -303,7 +303,7 @@ impl Town {
     }
 
     /// Runs a setting, whose faults are those of this world, to its end, and until the network is quiet.
-    pub(crate) fn run(&mut self, setting: Setting) -> Result<History, String> {
+    pub(crate) fn run(&mut self, setting: Setup) -> Result<History, String> {
         let (network, server_host, began) = (self.network.clone(), self.server_host, self.network.now());
         let (served_before, faults_before) = (self.server.requests(), network.faults_so_far());
         let stop = StopHandle::default();
@@ -328,7 +328,7 @@ impl Town {
             }
         }
         let reported = vec![Reported::default(); setting.plan.scenarios.len()];
-        let mut stage = Stage { town: self, run, hosts, reported };
+        let mut stage = LoadStage { town: self, run, hosts, reported };
         let mut changes = setting.changes.clone().into_iter().peekable();
         let (mut turns, mut most_in_flight, mut stop_at) = (0, 0, setting.stop_at);
         while stage.run.is_waiting() {
@@ -460,7 +460,7 @@ impl Reported {
     }
 }
 
-impl Stage<'_> {
+impl LoadStage<'_> {
     /// One turn of a host.
     fn step(&mut self, host: Host) -> Result<(), String> {
         if host == self.town.server_host {

@@ -4,13 +4,13 @@ use metrics::{Class, Measure};
 use pacing::Nanos;
 use plan::Flags;
 
-use super::history::{self, History, Setting};
+use super::history::{self, History, Setup};
 use crate::idle::QUIET;
 
 fn run(flags: Flags, freezes: Vec<(usize, Nanos, Nanos)>) -> History {
     let _works = QUIET.read().unwrap_or_else(|poisoned| poisoned.into_inner());
     let flags = Flags { user_agent: "oracle".to_owned(), ..flags };
-    let setting = Setting { plan: flags.plan().expect("a good plan"), freezes, ..Setting::calm(11) };
+    let setting = Setup { plan: flags.plan().expect("a good plan"), freezes, ..Setup::calm(11) };
     history::run(setting, false).unwrap_or_else(|found| panic!("{found}"))
 }
 
@@ -246,7 +246,7 @@ fn each_message_is_timed_against_its_own() {
         ..Flags::default()
     };
     let described = plan::Schema::of_files(&target::descriptors()).expect("the target describes itself");
-    let setting = Setting { plan: flags.plan_with(Some(&described)).expect("a good plan"), ..Setting::calm(11) };
+    let setting = Setup { plan: flags.plan_with(Some(&described)).expect("a good plan"), ..Setup::calm(11) };
     let history = history::run(setting, false).unwrap_or_else(|found| panic!("{found}"));
     let (counts, message) = (&history.total.counts, &history.total.message);
     assert_eq!((counts.succeeded(), counts.messages_sent(), counts.messages_received()), (40, 120, 120));

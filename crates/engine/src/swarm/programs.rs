@@ -7,7 +7,7 @@ use metrics::{Class, Measure, SeriesId};
 use pacing::Nanos;
 use plan::{Choice, Flags, Node, OnFailure, Program, Think, Transaction};
 
-use super::history::{self, History, Setting};
+use super::history::{self, History, Setup};
 use crate::idle::QUIET;
 
 mod apart;
@@ -24,7 +24,7 @@ const SECOND: u64 = 1_000_000_000;
 /// Runs steps to these paths as a program says.
 fn run(paths: &[&str], nodes: Vec<Node>, flags: Flags, threads: usize) -> History {
     let plan = plan(&[(paths, nodes)], flags);
-    played(Setting { plan, threads, ..Setting::calm(11) })
+    played(Setup { plan, threads, ..Setup::calm(11) })
 }
 
 /// Scenarios that do the same but for their steps and what they do with them.
@@ -50,7 +50,7 @@ fn plan(scenarios: &[(&[&str], Vec<Node>)], flags: Flags) -> plan::Plan {
     plan
 }
 
-fn played(setting: Setting) -> History {
+fn played(setting: Setup) -> History {
     let _works = QUIET.read().unwrap_or_else(PoisonError::into_inner);
     history::run(setting, false).unwrap_or_else(|found| panic!("{found}"))
 }

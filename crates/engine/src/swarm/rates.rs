@@ -4,7 +4,7 @@
 use pacing::Nanos;
 use plan::Flags;
 
-use super::history::{self, History, Setting};
+use super::history::{self, History, Setup};
 use crate::idle::QUIET;
 
 const MILLI: u64 = 1_000_000;
@@ -12,7 +12,7 @@ const MILLI: u64 = 1_000_000;
 fn run(load: &Flags, threads: usize) -> History {
     let _works = QUIET.read().unwrap_or_else(|poisoned| poisoned.into_inner());
     let plan = load.plan().expect("a good plan");
-    let setting = Setting { plan, threads, ..Setting::calm(11) };
+    let setting = Setup { plan, threads, ..Setup::calm(11) };
     history::run(setting, false).unwrap_or_else(|found| panic!("{found}"))
 }
 

@@ -6,7 +6,7 @@ use pacing::Nanos;
 use plan::Flags;
 
 use super::checks;
-use super::history::{self, ALL_SHARDS, FIRST_SHARD, History, Setting, TARGET};
+use super::history::{self, ALL_SHARDS, FIRST_SHARD, History, Setup, TARGET};
 use super::mutants::{self, Bug};
 use crate::idle::QUIET;
 use crate::slices::Slices;
@@ -27,11 +27,11 @@ fn flags(url: &str, duration: &str) -> Flags {
     }
 }
 
-fn setting(flags: &Flags, freezes: Vec<(usize, Nanos, Nanos)>) -> Setting {
-    Setting { plan: flags.plan().expect("a good plan"), freezes, ..Setting::calm(11) }
+fn setting(flags: &Flags, freezes: Vec<(usize, Nanos, Nanos)>) -> Setup {
+    Setup { plan: flags.plan().expect("a good plan"), freezes, ..Setup::calm(11) }
 }
 
-fn run(setting: Setting) -> History {
+fn run(setting: Setup) -> History {
     let _works = QUIET.read().unwrap_or_else(|poisoned| poisoned.into_inner());
     history::run(setting, false).unwrap_or_else(|found| panic!("{found}"))
 }
@@ -100,7 +100,7 @@ fn late_shard() -> History {
     let load =
         Flags { connections: Some("20".to_owned()), interval: Some("1s".to_owned()), ..flags("/delay/10", "10s") };
     let freeze = vec![(FIRST_SHARD, Nanos(SECOND + SECOND / 2), Nanos(7 * SECOND + SECOND / 2))];
-    run(Setting { threads: 2, ..setting(&load, freeze) })
+    run(Setup { threads: 2, ..setting(&load, freeze) })
 }
 
 /// Each user makes some 99 requests a second; ten of them do nothing while their shard stands still.
@@ -139,7 +139,7 @@ fn a_stall_across_the_end_leaves_no_sliver() {
     let load = Flags { connections: Some("10".to_owned()), ..flags("/delay/10", "3s") };
     for stalled_ms in [1_100, 1_200, 1_210, 1_500, 2_205] {
         let freeze = vec![(ALL_SHARDS, Nanos(2_800 * MILLI), Nanos((2_800 + stalled_ms) * MILLI))];
-        let history = run(Setting { threads: 2, ..setting(&load, freeze) });
+        let history = run(Setup { threads: 2, ..setting(&load, freeze) });
         for row in &history.reported.rows {
             let span = (row.to - row.from).as_secs_f64();
             assert!(
@@ -163,7 +163,7 @@ fn what_came_in_time_is_no_timeout_because_we_look_late() {
             ..flags("/delay/10", "3s")
         };
         let freeze = vec![(ALL_SHARDS, Nanos(SECOND), Nanos(2 * SECOND))];
-        let history = run(Setting { threads: 2, ..setting(&load, freeze) });
+        let history = run(Setup { threads: 2, ..setting(&load, freeze) });
         let reasons: Vec<_> = history.total.counts.failures().collect();
         assert_eq!(history.total.counts.failed(), 0, "{reasons:?}");
         // A target that does not answer in time is told all the same.
@@ -207,10 +207,10 @@ fn loads_that_wait(timeout: &str) -> Vec<Flags> {
     ]
 }
 
-fn setting_described(flags: &Flags, freezes: Vec<(usize, Nanos, Nanos)>) -> Setting {
+fn setting_described(flags: &Flags, freezes: Vec<(usize, Nanos, Nanos)>) -> Setup {
     let described = plan::Schema::of_files(&target::descriptors()).expect("the target describes itself");
     let plan = flags.plan_with(Some(&described)).expect("a good plan");
-    Setting { plan, freezes, threads: 2, ..Setting::calm(11) }
+    Setup { plan, freezes, threads: 2, ..Setup::calm(11) }
 }
 
 /// As if we had been stopped between the stamp of a request and its sending: the target hears of it only after our stall.
@@ -254,7 +254,7 @@ fn what_left_only_after_a_stall_is_waited_for() {
 fn stalled_loops() -> History {
     let load = Flags { connections: Some("10".to_owned()), ..flags("/delay/13", "6s") };
     let freeze = vec![(ALL_SHARDS, Nanos(3 * SECOND), Nanos(4 * SECOND))];
-    run(Setting { threads: 2, ..setting(&load, freeze) })
+    run(Setup { threads: 2, ..setting(&load, freeze) })
 }
 
 fn the_stall_is_ours(history: &History) -> bool {
@@ -294,7 +294,7 @@ fn what_came_within_the_grace_is_read_when_we_look_late() {
             ..flags("/delay/300", "1s")
         };
         let freeze = vec![(ALL_SHARDS, Nanos(1_050 * MILLI), Nanos(2_050 * MILLI))];
-        let history = run(Setting { threads: 2, ..setting(&load, freeze) });
+        let history = run(Setup { threads: 2, ..setting(&load, freeze) });
         let counts = &history.total.counts;
         assert_eq!((counts.unfinished(), counts.started()), (0, counts.succeeded()), "{counts:?}");
         // A target that does not answer leaves them unfinished, when the grace is over and not much later.
@@ -309,7 +309,7 @@ fn a_second_stop_accuses_nobody() {
     for rate in [None, Some("200")] {
         let load =
             Flags { connections: Some("10".to_owned()), rate: rate.map(str::to_owned), ..flags("/delay/20", "10s") };
-        let history = run(Setting { stop_at: Some((Nanos(505 * MILLI), true)), ..setting(&load, Vec::new()) });
+        let history = run(Setup { stop_at: Some((Nanos(505 * MILLI), true)), ..setting(&load, Vec::new()) });
         let counts = &history.total.counts;
         assert!(counts.cut() > 0 && counts.cut() == counts.unfinished(), "{counts:?}");
         assert_ne!(verdict(&history).limit, Limit::Target, "{counts:?}");
@@ -343,7 +343,7 @@ fn no_step_starts_after_the_stop() {
         Flags { connections: Some("6".to_owned()), rendezvous: true, ..base.clone() },
     ];
     for (load, stop_at) in loads.iter().flat_map(|load| [(load, None), (load, Some((Nanos(1_010 * MILLI), false)))]) {
-        let history = run(Setting { threads: 2, stop_at, ..setting(load, Vec::new()) });
+        let history = run(Setup { threads: 2, stop_at, ..setting(load, Vec::new()) });
         let counts = &history.total.counts;
         // In flight then, of each user one step at most: it takes 20 ms and a little.
         let after = history.wall - history.started_for;
@@ -355,7 +355,7 @@ fn no_step_starts_after_the_stop() {
     }
     for load in &loads {
         let by_count = Flags { requests: Some("50".to_owned()), duration: None, ..load.clone() };
-        let history = run(Setting { threads: 2, ..setting(&by_count, Vec::new()) });
+        let history = run(Setup { threads: 2, ..setting(&by_count, Vec::new()) });
         let counts = &history.total.counts;
         assert_eq!((counts.started(), counts.succeeded()), (150, 150), "{counts:?}");
         assert_eq!((counts.iterations(), counts.iterations_cut()), (50, 0), "{counts:?}");
@@ -432,7 +432,7 @@ fn a_round_starts_when_its_last_user_times_out() {
         timeout: Some("110ms".to_owned()),
         ..flags("/delay/uniform/20-120", "10s")
     };
-    let history = run(Setting { threads: 2, ..setting(&load, Vec::new()) });
+    let history = run(Setup { threads: 2, ..setting(&load, Vec::new()) });
     let counts = &history.total.counts;
     assert!(counts.failed() > 20, "{counts:?}");
     // A round takes at most the timeout and what the shards need to agree.

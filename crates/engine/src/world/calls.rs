@@ -16,7 +16,7 @@ use std::cell::Cell;
 use driver::Socket;
 use metrics::{Counter, Distribution};
 use pacing::Nanos;
-use wire::grpc::{self, Fault, Piece, Response};
+use wire::grpc::{self, MessagePiece, Response, ResponseFault};
 use wire::hpack::FieldList;
 
 pub(super) use self::inspection::Inspection;
@@ -117,7 +117,7 @@ impl ScenarioRuntime {
         while !call.response.is_broken() {
             let (taken, piece) = match call.response.handle(rest, room > 0) {
                 Ok(handled) => handled,
-                Err(Fault::Flag) => {
+                Err(ResponseFault::Flag) => {
                     attempt.record_unread(rest);
                     break;
                 }
@@ -125,13 +125,13 @@ impl ScenarioRuntime {
             };
             rest = &rest[taken..];
             match piece {
-                Piece::NeedMore => break,
-                Piece::Begun { is_compressed, .. } => {
+                MessagePiece::NeedMore => break,
+                MessagePiece::Begun { is_compressed, .. } => {
                     let unzips = is_compressed && call.response.is_gzipped();
                     let has_type = shape.is_some() && (unzips || !is_compressed);
                     call.inspector = self.ledger.inspection.begin(unzips, has_type);
                 }
-                Piece::Bytes(bytes) => match &mut call.inspector {
+                MessagePiece::Bytes(bytes) => match &mut call.inspector {
                     None => keep(&mut attempt.kept, bytes),
                     Some(inspector) => {
                         let kept = &mut attempt.kept;
@@ -141,7 +141,7 @@ impl ScenarioRuntime {
                         }
                     }
                 },
-                Piece::End => {
+                MessagePiece::End => {
                     if let Some(inspector) = call.inspector.take()
                         && let Err(fault) = self.ledger.inspection.end(inspector)
                     {

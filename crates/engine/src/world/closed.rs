@@ -6,7 +6,7 @@ use std::sync::Arc;
 use driver::Sockets;
 use pacing::{Nanos, RevokedSlots, UserProfile};
 
-use super::{ClosedWork, START_BATCH, ScenarioRuntime, Work};
+use super::{ClosedWork, START_BATCH, ScenarioConfig, ScenarioRuntime};
 use crate::user::{Next, View};
 
 /// The closed side of a shard.
@@ -57,7 +57,7 @@ struct Gathering {
 }
 
 impl Closed {
-    pub(super) fn new(all: &Work) -> Self {
+    pub(super) fn new(all: &ScenarioConfig) -> Self {
         let (work, users_max, streams) = (all.closed.clone(), all.share.users, all.streams);
         let gathering = work.is_rendezvous.then(Gathering::default);
         let mut closed = Self {

@@ -86,7 +86,7 @@ pub(crate) struct Attempt {
 }
 
 /// An attempt that is given up.
-pub(super) struct Given {
+pub(super) struct AbandonedAttempt {
     pub(super) key: Key,
     pub(super) socket: Socket,
     pub(super) stream: u32,
@@ -347,7 +347,7 @@ impl ScenarioRuntime {
         }
         let Some(attempt) = self.ledger.attempts.find(key) else { return };
         let socket = attempt.socket;
-        let given = Given { key, socket, stream: attempt.stream, sent: attempt.sent };
+        let given = AbandonedAttempt { key, socket, stream: attempt.stream, sent: attempt.sent };
         let (was_sent, exchange) = (attempt.was_sent(), attempt.exchange);
         if !was_sent && self.is_too_late(exchange, now) {
             self.ledger.attempts.remove(key);

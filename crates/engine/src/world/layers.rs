@@ -27,7 +27,7 @@ use wire::tls::Session;
 use super::calls::HeldMessages;
 use super::origins::Origin;
 use super::phase::Phase;
-use super::{ScenarioRuntime, Work};
+use super::{ScenarioConfig, ScenarioRuntime};
 use crate::faults;
 use crate::slab::Key;
 use crate::user::View;
@@ -100,7 +100,7 @@ pub(crate) struct Links {
 }
 
 impl Links {
-    pub(super) fn new(origins: &[Origin], work: &Work) -> Self {
+    pub(super) fn new(origins: &[Origin], work: &ScenarioConfig) -> Self {
         let most = work.shared.unwrap_or(u64::MAX);
         let each = work.share.users.div_ceil(u64::from(work.streams)).min(most) as usize;
         let mut links = Self { each, most, ..Self::default() };

@@ -18,7 +18,7 @@ const LOOKUP_EVERY: Nanos = Nanos::from_millis(1);
 const THREADS_MAX: usize = 8;
 
 /// An exchange that waits for the address of its host.
-pub(super) struct Waiting {
+pub(super) struct WaitingExchange {
     pub(super) user: u32,
     pub(super) step: u32,
     pub(super) intended: Nanos,
@@ -31,7 +31,7 @@ pub(super) struct Lookup {
     pub(super) target: Arc<Target>,
     connect_timeout: Nanos,
     found: Option<Receiver<Found>>,
-    pub(super) waiting: Vec<Waiting>,
+    pub(super) waiting: Vec<WaitingExchange>,
 }
 
 /// All of them, in the order in which they were asked for.
@@ -71,7 +71,7 @@ impl Lookups {
     }
 
     /// Asks for the place of a target. Who asks for one that is asked for already waits with the others.
-    pub(super) fn ask(&mut self, target: Box<Target>, waiting: Waiting, connect_timeout: Nanos) {
+    pub(super) fn ask(&mut self, target: Box<Target>, waiting: WaitingExchange, connect_timeout: Nanos) {
         if let Some(lookup) = self.all.iter_mut().find(|lookup| is_same_place(&lookup.target, &target)) {
             return lookup.waiting.push(waiting);
         }
@@ -96,7 +96,7 @@ impl Lookups {
     }
 
     /// Nobody wants to know any more: all who wait.
-    pub(super) fn give_up(&mut self) -> Vec<Waiting> {
+    pub(super) fn give_up(&mut self) -> Vec<WaitingExchange> {
         std::mem::take(&mut self.all).into_iter().flat_map(|lookup| lookup.waiting).collect()
     }
 
@@ -134,7 +134,7 @@ impl ScenarioRuntime {
             self.ledger.steps.lead(step, origin);
             return self.begin_exchange(user, step, intended, intended, sockets);
         }
-        let waiting = Waiting { user, step, intended };
+        let waiting = WaitingExchange { user, step, intended };
         if let Some((_, failure)) = self.pool.unknown.iter().find(|(known, _)| is_same_place(known, &target)) {
             let failure = *failure;
             return self.fail_hop(user, step, intended, failure, sockets);
@@ -154,7 +154,7 @@ impl ScenarioRuntime {
             {
                 self.pool.unknown.push((lookup.target.clone(), failure));
             }
-            for Waiting { user, step, intended } in lookup.waiting {
+            for WaitingExchange { user, step, intended } in lookup.waiting {
                 match origin {
                     Ok(origin) => {
                         self.ledger.steps.lead(step, origin);
@@ -225,7 +225,7 @@ mod tests {
     fn many_names_share_few_threads_and_each_is_answered_once() {
         let mut lookups = Lookups { find: gated, ..Lookups::default() };
         for user in 0..200 {
-            let waiting = Waiting { user, step: 0, intended: Nanos::ZERO };
+            let waiting = WaitingExchange { user, step: 0, intended: Nanos::ZERO };
             lookups.ask(target(user % 100), waiting, Nanos::from_millis(10));
             assert_eq!(started(&lookups), THREADS_MAX.min(user as usize + 1));
         }

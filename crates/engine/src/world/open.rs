@@ -13,7 +13,7 @@ use pacing::open::{Schedule, Starts};
 use pacing::{Nanos, RevokedSlots, Segment};
 
 use super::programs::UserTurn;
-use super::{OpenWork, START_BATCH, ScenarioRuntime, Work};
+use super::{OpenWork, START_BATCH, ScenarioConfig, ScenarioRuntime};
 use crate::user::View;
 
 /// Starts of a shard that wait for a user; a further one is dropped at once.
@@ -67,7 +67,7 @@ pub(crate) struct Open {
 }
 
 impl Open {
-    pub(super) fn new(work: OpenWork, all: &Work, counts_due: bool, started: Nanos) -> Self {
+    pub(super) fn new(work: OpenWork, all: &ScenarioConfig, counts_due: bool, started: Nanos) -> Self {
         Self {
             work,
             users_max: all.share.users,

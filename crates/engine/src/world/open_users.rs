@@ -11,7 +11,7 @@ use pacing::Nanos;
 
 use super::programs::UserTurn;
 use super::{START_BATCH, ScenarioRuntime};
-use crate::user::{Stage, View};
+use crate::user::{UserPhase, View};
 
 impl ScenarioRuntime {
     /// A user of an open load is in no iteration. True when it gets ready for one, or has stopped: it serves no start.
@@ -27,11 +27,11 @@ impl ScenarioRuntime {
     ) -> bool {
         let stage = self.users.all[user as usize].stage;
         let Some(open) = &mut self.users.open else { return false };
-        if stage == Stage::Stopping || (stage != Stage::New && open.is_over()) {
+        if stage == UserPhase::Stopping || (stage != UserPhase::New && open.is_over()) {
             self.leave(user, UserTurn { intended: now, taken_up: now, is_counted: false }, sockets);
             return true;
         }
-        if stage != Stage::Starting {
+        if stage != UserPhase::Starting {
             return false;
         }
         if open.is_halted && !self.users.budget.is_over {
@@ -51,7 +51,7 @@ impl ScenarioRuntime {
     /// What a user does is part of no iteration.
     pub(super) fn does_its_own(&self, user: u32) -> bool {
         self.users.programs.has_apart()
-            && matches!(self.users.all[user as usize].stage, Stage::Starting | Stage::Stopping)
+            && matches!(self.users.all[user as usize].stage, UserPhase::Starting | UserPhase::Stopping)
     }
 
     /// The load is over for a user in the middle of what it does. What comes behind the last iteration is done all the same; and who
@@ -60,9 +60,9 @@ impl ScenarioRuntime {
         let waiting = self.users.open.as_ref().map_or(0, super::Open::waiting);
         self.users.budget.is_over
             && match self.users.all[user as usize].stage {
-                Stage::Stopping => false,
-                Stage::Starting => waiting == 0,
-                Stage::New | Stage::Ready => true,
+                UserPhase::Stopping => false,
+                UserPhase::Starting => waiting == 0,
+                UserPhase::New | UserPhase::Ready => true,
             }
     }
 
@@ -110,7 +110,7 @@ impl ScenarioRuntime {
         }
         for user in 0..self.users.all.len() as u32 {
             let one = self.users.all[user as usize];
-            if one.stage != Stage::Starting || one.is_inside {
+            if one.stage != UserPhase::Starting || one.is_inside {
                 continue;
             }
             if let Some(place) = self.users.programs.place(user) {

@@ -21,7 +21,7 @@ use super::{Deadline, ScenarioRuntime};
 pub(super) use forks::Use;
 
 use crate::program::{CompiledProgram, Position, RandomKey, UserAction};
-use crate::user::{REFUSED_PAUSE, Stage, View};
+use crate::user::{REFUSED_PAUSE, UserPhase, View};
 
 /// A user whose iteration asked for nothing begins the next one after this: a loop of nothing would never end.
 const NOTHING_PAUSE: Nanos = Nanos::from_millis(1);
@@ -237,7 +237,7 @@ impl ScenarioRuntime {
             OnFailure::Next => self.abandon(user, Counter::IterationsFailed, at, sockets),
             OnFailure::Stop => {
                 // Who does what comes behind its last iteration leaves anyway.
-                let leaves = users.all[user as usize].stage != Stage::Stopping;
+                let leaves = users.all[user as usize].stage != UserPhase::Stopping;
                 users.all[user as usize].has_incomplete |= leaves;
                 self.seen.counts[Counter::UsersLeft] += u64::from(leaves);
                 self.abandon(user, Counter::IterationsFailed, at, sockets);
@@ -372,14 +372,15 @@ impl ScenarioRuntime {
     ) {
         let one = self.users.all[user as usize];
         let is_spent = if one.is_inside { self.users.budget.is_over } else { self.users.budget.is_spent() };
-        if (is_spent || one.has_incomplete) && one.stage != Stage::Stopping {
+        if (is_spent || one.has_incomplete) && one.stage != UserPhase::Stopping {
             self.cut_iteration(user, now, sockets);
             return self.leave(user, UserTurn { intended, taken_up: now, is_counted: false }, sockets);
         }
-        if one.stage == Stage::Stopping && !one.is_inside {
+        if one.stage == UserPhase::Stopping && !one.is_inside {
             return self.leave(user, UserTurn { intended, taken_up: now, is_counted: false }, sockets);
         }
-        if !one.is_inside && matches!(one.stage, Stage::New | Stage::Starting) && self.lacks_rows_to_start(user) {
+        if !one.is_inside && matches!(one.stage, UserPhase::New | UserPhase::Starting) && self.lacks_rows_to_start(user)
+        {
             self.users.all[user as usize].has_incomplete = true;
             return self.leave(user, UserTurn { intended, taken_up: now, is_counted: false }, sockets);
         }

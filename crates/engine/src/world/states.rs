@@ -29,11 +29,11 @@ use super::captured_response::KeptBody;
 use super::exchanges::{Attempt, Exchange};
 use super::programs::Use;
 use super::step::{PreparedCall, PreparedStep};
-use super::{Counters, ScenarioRuntime, Work};
+use super::{Counters, ScenarioConfig, ScenarioRuntime};
 use crate::program::ForkPart;
 use crate::slab::Key;
 use evaluator::ScriptEvaluator;
-use own::Own;
+use own::OwnDraws;
 use rows::{Rows, Supply, UserRow};
 
 /// Why a message of a conversation is not sent.
@@ -60,7 +60,7 @@ struct State {
     /// Rows that it has drawn, feed by feed.
     rows: Box<[Option<UserRow>]>,
     /// What it has drawn for itself, where it draws something.
-    own: Option<Box<Own>>,
+    own: Option<Box<OwnDraws>>,
     /// It does what comes before its first iteration.
     is_starting: bool,
     /// Variables and cookies as they were behind that.
@@ -69,7 +69,7 @@ struct State {
 
 impl States {
     /// `now`: on the clock of the run.
-    pub(super) fn new(work: &Work, waker: &Waker, now: Nanos) -> Self {
+    pub(super) fn new(work: &ScenarioConfig, waker: &Waker, now: Nanos) -> Self {
         let epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let (memory, counters) = (work.memory.clone(), work.counters.clone());
         let evaluator = ScriptEvaluator::new(work.shared_data.interpreter(&memory.expressions));

@@ -21,7 +21,7 @@ use wire::websocket::HandshakeFault;
 use super::phase::Phase;
 use super::step::PreparedStep;
 use super::transcript::note_of;
-use super::{ScenarioRuntime, Work};
+use super::{ScenarioConfig, ScenarioRuntime};
 use crate::faults;
 use crate::slab::Key;
 use crate::talk::{Expects, PreparedTalk, Spare};
@@ -43,7 +43,7 @@ pub(super) struct Talking {
 }
 
 impl Talking {
-    pub(super) fn new<S: Sockets>(work: &Work, sockets: &mut S) -> Self {
+    pub(super) fn new<S: Sockets>(work: &ScenarioConfig, sockets: &mut S) -> Self {
         let mut of_step =
             |talk: &PreparedTalk| talk.all_frames().map(|frame| sockets.register(frame.clone())).collect();
         let templates =

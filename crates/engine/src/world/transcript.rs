@@ -2,7 +2,7 @@
 
 use metrics::{Part, PartKind};
 use wire::connection::ConnectionEvent;
-use wire::grpc::{self, Messages, Piece, Unzipped};
+use wire::grpc::{self, MessagePiece, Messages, Unzipped};
 use wire::hpack::FieldList;
 
 /// Of an exchange that is shown whatever it says: its parts, and the bytes of all of them but the body.
@@ -87,10 +87,10 @@ pub(super) fn messages_in(framed: &[u8]) -> Vec<Vec<u8>> {
     while let Ok((taken, piece)) = reader.handle(rest) {
         rest = &rest[taken..];
         match piece {
-            Piece::NeedMore => break,
-            Piece::Begun { is_compressed, .. } => is_zipped = is_compressed,
-            Piece::Bytes(bytes) => message.extend_from_slice(bytes),
-            Piece::End => {
+            MessagePiece::NeedMore => break,
+            MessagePiece::Begun { is_compressed, .. } => is_zipped = is_compressed,
+            MessagePiece::Bytes(bytes) => message.extend_from_slice(bytes),
+            MessagePiece::End => {
                 let whole = std::mem::take(&mut message);
                 messages.push(match grpc::gunzip(&whole, SHOWN_BYTES_MAX) {
                     Unzipped::Whole(plain) if is_zipped => plain,

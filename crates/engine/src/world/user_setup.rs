@@ -5,7 +5,7 @@ use pacing::Nanos;
 
 use super::programs::UserTurn;
 use super::{Deadline, ScenarioRuntime};
-use crate::user::{Stage, View};
+use crate::user::{UserPhase, View};
 
 /// What comes before the first iteration failed: it is tried again after this.
 const START_PAUSE_MIN: Nanos = Nanos::from_millis(1_000);
@@ -20,11 +20,11 @@ fn start_pause(failed: u32) -> Nanos {
 
 impl ScenarioRuntime {
     /// The user has begun something: what comes behind its last iteration is owed from then on.
-    pub(super) fn begin_user(&mut self, user: u32, stage: Stage) {
+    pub(super) fn begin_user(&mut self, user: u32, stage: UserPhase) {
         let one = &mut self.users.all[user as usize];
         let was = std::mem::replace(&mut one.stage, stage);
-        self.users.owing += u64::from(was == Stage::New && self.users.programs.stop_at().is_some());
-        if let Some(open) = self.users.open.as_mut().filter(|_| was == Stage::New && stage == Stage::Starting) {
+        self.users.owing += u64::from(was == UserPhase::New && self.users.programs.stop_at().is_some());
+        if let Some(open) = self.users.open.as_mut().filter(|_| was == UserPhase::New && stage == UserPhase::Starting) {
             open.starting += 1;
         }
     }
@@ -39,21 +39,21 @@ impl ScenarioRuntime {
         sockets: &mut S,
     ) -> bool {
         let one = self.users.all[user as usize];
-        if one.is_inside || matches!(one.stage, Stage::Ready | Stage::Stopping) {
+        if one.is_inside || matches!(one.stage, UserPhase::Ready | UserPhase::Stopping) {
             return false;
         }
         let Some(start_at) = self.users.programs.start_at() else {
-            self.begin_user(user, Stage::Ready);
+            self.begin_user(user, UserPhase::Ready);
             return false;
         };
         let failed = self.users.programs.place(user).map_or(0, |place| place.starts_failed);
         if failed > 0 && view != View::Rested {
             // It is to get ready, though it has left in between: no other user does that for its start.
-            self.begin_user(user, Stage::Starting);
+            self.begin_user(user, UserPhase::Starting);
             self.rest(user, intended.max(now) + start_pause(failed));
             return true;
         }
-        self.begin_user(user, Stage::Starting);
+        self.begin_user(user, UserPhase::Starting);
         self.draw_own(user, now);
         self.users.states.begins_start(user);
         self.enter_apart(user, start_at);
@@ -81,9 +81,9 @@ impl ScenarioRuntime {
     pub(super) fn end_apart(&mut self, user: u32, is_good: bool) {
         let one = &mut self.users.all[user as usize];
         match one.stage {
-            Stage::Starting if one.is_inside => {
+            UserPhase::Starting if one.is_inside => {
                 if is_good {
-                    one.stage = Stage::Ready;
+                    one.stage = UserPhase::Ready;
                     self.users.states.ends_start(user);
                     if let Some(open) = &mut self.users.open {
                         open.starting -= 1;
@@ -102,8 +102,8 @@ impl ScenarioRuntime {
         if self.owes(user)
             && let Some(stop_at) = self.users.programs.stop_at()
         {
-            let was = std::mem::replace(&mut self.users.all[user as usize].stage, Stage::Stopping);
-            if let Some(open) = self.users.open.as_mut().filter(|_| was == Stage::Starting) {
+            let was = std::mem::replace(&mut self.users.all[user as usize].stage, UserPhase::Stopping);
+            if let Some(open) = self.users.open.as_mut().filter(|_| was == UserPhase::Starting) {
                 open.starting -= 1;
             }
             self.enter_apart(user, stop_at);
@@ -123,18 +123,18 @@ impl ScenarioRuntime {
     fn owes(&self, user: u32) -> bool {
         let stage = self.users.all[user as usize].stage;
         let is_requested_for = self.users.programs.stop_at().is_some() && !self.users.is_out_of_requests;
-        matches!(stage, Stage::Starting | Stage::Ready) && is_requested_for
+        matches!(stage, UserPhase::Starting | UserPhase::Ready) && is_requested_for
     }
 
     /// The user is as one that has begun nothing.
     fn forget_user(&mut self, user: u32) {
         let was = std::mem::take(&mut self.users.all[user as usize].stage);
         let has_stop = self.users.programs.stop_at().is_some();
-        self.users.owing -= u64::from(was != Stage::New && has_stop);
-        if has_stop && self.users.is_out_of_requests && matches!(was, Stage::Starting | Stage::Ready) {
+        self.users.owing -= u64::from(was != UserPhase::New && has_stop);
+        if has_stop && self.users.is_out_of_requests && matches!(was, UserPhase::Starting | UserPhase::Ready) {
             self.count_without_stop(1);
         }
-        if let Some(open) = self.users.open.as_mut().filter(|_| was == Stage::Starting) {
+        if let Some(open) = self.users.open.as_mut().filter(|_| was == UserPhase::Starting) {
             open.starting -= 1;
         }
     }
@@ -146,7 +146,7 @@ impl ScenarioRuntime {
             return false;
         }
         let one = self.users.all[user as usize];
-        if one.stage == Stage::Stopping && one.is_inside {
+        if one.stage == UserPhase::Stopping && one.is_inside {
             if self.go_on(user, turn, sockets) {
                 return true;
             }
@@ -155,7 +155,7 @@ impl ScenarioRuntime {
             if self.owes(user)
                 && let Some(stop_at) = self.users.programs.stop_at()
             {
-                self.users.all[user as usize].stage = Stage::Stopping;
+                self.users.all[user as usize].stage = UserPhase::Stopping;
                 self.enter_apart(user, stop_at);
                 if self.go_on(user, turn, sockets) {
                     return true;
@@ -177,7 +177,7 @@ impl ScenarioRuntime {
         }
         for user in 0..self.users.all.len() as u32 {
             let one = &mut self.users.all[user as usize];
-            let has_stood = one.is_parked && one.stage != Stage::New;
+            let has_stood = one.is_parked && one.stage != UserPhase::New;
             if has_stood {
                 one.is_parked = false;
                 self.users.closed.parked -= 1;
@@ -233,7 +233,7 @@ impl ScenarioRuntime {
         if self.users.budget.is_over {
             return self.owes(user);
         }
-        let is_stopping = || self.users.all[user as usize].stage == Stage::Stopping;
+        let is_stopping = || self.users.all[user as usize].stage == UserPhase::Stopping;
         self.users.programs.knows_rests() && self.has_lost_its_place(user) && !is_stopping()
     }
 

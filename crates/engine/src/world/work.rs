@@ -17,7 +17,7 @@ use crate::request_log::RequestLogConfig;
 
 /// What a shard has to do; the same for all shards but for the share.
 #[derive(Clone)]
-pub(crate) struct Work {
+pub(crate) struct ScenarioConfig {
     /// Which scenario of the plan.
     pub(crate) scenario: usize,
     /// The series of its first step.
@@ -51,7 +51,7 @@ pub(crate) struct Work {
     /// What is intended earlier, counted from the start of the run, does not count.
     pub(crate) warmup: Nanos,
     /// What texts of servers must not say again.
-    pub(crate) secrets: plan::Known,
+    pub(crate) secrets: plan::SecretValues,
     /// What all shards may spend; none without a bound.
     pub(crate) budget: Option<Arc<SharedBudget>>,
     /// Where its users wait for others, and which party of that this is; none without meetings.
@@ -117,7 +117,7 @@ impl Counters {
     }
 }
 
-impl Work {
+impl ScenarioConfig {
     /// Users count their iterations, or keep a pace.
     pub(super) fn is_paced(&self) -> bool {
         self.every.is_some() || self.iterations_per_user.is_some()

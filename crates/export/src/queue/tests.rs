@@ -40,7 +40,7 @@ fn given() -> (Queue, Receiver<usize>, Sender<Result<(), Trouble>>) {
     (Queue::start("test", Given { sent, responses }).expect("a thread"), received, response)
 }
 
-fn end(queue: Queue, wait: Duration) -> Tally {
+fn end(queue: Queue, wait: Duration) -> IntervalTally {
     queue.end(&last(), Deadline::after(wait));
     queue.finish(&|| false)
 }
@@ -50,7 +50,7 @@ fn everything_arrives_where_somebody_takes_it() {
     let (queue, _received, response) = given();
     drop(response);
     (1..=5).for_each(|number| queue.push(&reported(number, number == 3)));
-    assert_eq!(end(queue, HOUR), Tally { delivered: 4, left_out: 0, fault: None });
+    assert_eq!(end(queue, HOUR), IntervalTally { delivered: 4, left_out: 0, fault: None });
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn a_far_end_that_hangs_costs_what_finds_no_room() {
     (2..=100).for_each(|number| queue.push(&reported(number, false)));
     let tally = end(queue, Duration::from_millis(1));
     assert_eq!((tally.delivered, tally.left_out), (0, 100));
-    assert_eq!(tally.fault, Some(Fault::TimedOut));
+    assert_eq!(tally.fault, Some(DeliveryFault::TimedOut));
 }
 
 #[test]
@@ -70,11 +70,11 @@ fn what_is_refused_is_not_sent_again() {
     let (queue, received, response) = given();
     queue.push(&reported(1, false));
     received.recv().expect("it is sent");
-    response.send(Err(Trouble::Never(Fault::Status(400, String::new())))).expect("an answer");
+    response.send(Err(Trouble::Never(DeliveryFault::Status(400, String::new())))).expect("an answer");
     drop(response);
     queue.push(&reported(2, false));
     let tally = end(queue, HOUR);
-    assert_eq!((tally.delivered, tally.left_out, tally.fault), (1, 1, Some(Fault::Status(400, String::new()))));
+    assert_eq!((tally.delivered, tally.left_out, tally.fault), (1, 1, Some(DeliveryFault::Status(400, String::new()))));
 }
 
 #[test]
@@ -83,10 +83,10 @@ fn what_failed_for_a_time_arrives_later() {
     queue.push(&reported(1, false));
     received.recv().expect("it is sent");
     // The far end asks for a minute; the end of the run is sooner, and there is one more try.
-    response.send(Err(Trouble::Later(Fault::TimedOut, Some(REQUESTED_PAUSE_MAX)))).expect("an answer");
+    response.send(Err(Trouble::Later(DeliveryFault::TimedOut, Some(REQUESTED_PAUSE_MAX)))).expect("an answer");
     drop(response);
     queue.push(&reported(2, false));
-    assert_eq!(end(queue, HOUR), Tally { delivered: 2, left_out: 0, fault: None });
+    assert_eq!(end(queue, HOUR), IntervalTally { delivered: 2, left_out: 0, fault: None });
 }
 
 #[test]

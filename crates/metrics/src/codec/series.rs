@@ -6,7 +6,7 @@ use super::SnapshotError;
 use super::number::{Reader, put};
 use super::times;
 use crate::catalog::{SERIES_MAX, SeriesId, SeriesKind};
-use crate::table::{Ended, Table};
+use crate::table::{SeriesClass, Table};
 use crate::{Class, Distribution, Failure, Measure, Timings};
 
 /// Numbers for the series of one kind.
@@ -27,8 +27,12 @@ fn series_of(number: u64) -> Option<SeriesId> {
     (place < SERIES_MAX).then(|| SeriesId::new(kind, place))
 }
 
-fn ended_of(number: u64) -> Option<Ended> {
-    if number == NOT_ENDED { Some(Ended::Not) } else { Class::ALL.get(number as usize).copied().map(Ended::As) }
+fn ended_of(number: u64) -> Option<SeriesClass> {
+    if number == NOT_ENDED {
+        Some(SeriesClass::Not)
+    } else {
+        Class::ALL.get(number as usize).copied().map(SeriesClass::As)
+    }
 }
 
 /// Numbers that only grow, each written as its distance from the one behind the last.
@@ -54,8 +58,8 @@ pub(super) fn put_timings(out: &mut Vec<u8>, table: &Table) {
     let mut numbers = Growing::default();
     for (series, ended, timings) in table.recorded() {
         let end = match ended {
-            Ended::As(class) => class as u64,
-            Ended::Not => NOT_ENDED,
+            SeriesClass::As(class) => class as u64,
+            SeriesClass::Not => NOT_ENDED,
         };
         numbers.put(out, number_of(series) * NUMBERS_OF_ENDS + end);
         let has_times = |measure: &Measure| timings.of(*measure).count() > 0;

@@ -19,8 +19,8 @@ const GROUPS: usize = bucket_of(VALUE_NS_MAX) / GROUP_BUCKETS + 1;
 /// A counter of a page is full here, and what it held is carried.
 const FULL: u64 = 1 << u16::BITS;
 
-type Page = [u16; PAGE_BUCKETS];
-type Group = [Option<Box<Page>>; GROUP_PAGES];
+type BucketPage = [u16; PAGE_BUCKETS];
+type Group = [Option<Box<BucketPage>>; GROUP_PAGES];
 
 /// The counts of all buckets.
 #[derive(Clone, Debug)]
@@ -192,6 +192,6 @@ impl Pages {
     pub(super) fn bytes(&self) -> usize {
         let groups = self.groups.iter().flatten();
         let pages: usize = groups.clone().map(|group| group.iter().flatten().count()).sum();
-        groups.count() * size_of::<Group>() + pages * size_of::<Page>() + self.carried.capacity() * 16
+        groups.count() * size_of::<Group>() + pages * size_of::<BucketPage>() + self.carried.capacity() * 16
     }
 }

@@ -24,7 +24,7 @@ pub enum Spacing {
 pub struct Starts {
     schedule: Arc<Schedule>,
     next: Option<Nanos>,
-    source: Source,
+    source: StartSource,
     /// Slots that went to others, and from when on it has none left.
     lost: Option<(RevokedSlots, Nanos)>,
     /// Nothing earlier is its own.
@@ -33,7 +33,7 @@ pub struct Starts {
 }
 
 #[derive(Clone, Debug)]
-enum Source {
+enum StartSource {
     Even(Numbers),
     Poisson(Box<Processes>),
 }
@@ -113,8 +113,8 @@ impl Starts {
     /// The same of a segment that has what comes from an instant on, that included.
     pub fn from(schedule: Arc<Schedule>, spacing: Spacing, segment: Segment, from: Nanos) -> Self {
         let source = match spacing {
-            Spacing::Even => Source::Even(Numbers::new(segment)),
-            Spacing::Poisson { seed } => Source::Poisson(Box::new(Processes::new(segment, seed))),
+            Spacing::Even => StartSource::Even(Numbers::new(segment)),
+            Spacing::Poisson { seed } => StartSource::Poisson(Box::new(Processes::new(segment, seed))),
         };
         let mut starts = Self { schedule, next: None, source, lost: None, from, has_taken: false };
         starts.begin();
@@ -126,8 +126,8 @@ impl Starts {
         if self.from > Nanos::ZERO {
             let before = Nanos(self.from.0 - 1);
             match &mut self.source {
-                Source::Even(numbers) => numbers.begin_at(self.schedule.count_until(before)),
-                Source::Poisson(processes) => {
+                StartSource::Even(numbers) => numbers.begin_at(self.schedule.count_until(before)),
+                StartSource::Poisson(processes) => {
                     **processes = Processes::new(processes.segment.clone(), processes.seed);
                     while let Some(Reverse((parts, _))) = processes.next.peek()
                         && self.schedule.reach(integral_of(*parts)).is_some_and(|at| at <= before)
@@ -149,15 +149,15 @@ impl Starts {
     /// When the time of all starts is over, those of other segments included.
     pub fn end(&self) -> Nanos {
         match self.source {
-            Source::Even(_) => self.schedule.end_of_starts(),
+            StartSource::Even(_) => self.schedule.end_of_starts(),
             // Random ones go on until the last stage is over, however many come.
-            Source::Poisson(_) => self.schedule.end(),
+            StartSource::Poisson(_) => self.schedule.end(),
         }
     }
 
     /// Takes all starts until `at`, at it included, and says how many they were.
     pub fn take_until(&mut self, at: Nanos) -> u64 {
-        if let (Source::Even(numbers), None) = (&mut self.source, &self.lost) {
+        if let (StartSource::Even(numbers), None) = (&mut self.source, &self.lost) {
             let taken = numbers.segment.count_of_first(numbers.number());
             let due = self.schedule.count_until(at);
             let count = numbers.segment.count_of_first(due).saturating_sub(taken);
@@ -180,11 +180,11 @@ impl Starts {
     fn advance(&mut self) {
         self.has_taken = true;
         match &mut self.source {
-            Source::Even(numbers) => {
+            StartSource::Even(numbers) => {
                 numbers.pass();
                 numbers.after = (numbers.rank, numbers.base);
             }
-            Source::Poisson(processes) => processes.pass(),
+            StartSource::Poisson(processes) => processes.pass(),
         }
         self.settle();
     }
@@ -196,8 +196,8 @@ impl Starts {
             return self.settle_without_lost();
         }
         self.next = match &self.source {
-            Source::Even(numbers) => self.schedule.start(numbers.number()),
-            Source::Poisson(processes) => {
+            StartSource::Even(numbers) => self.schedule.start(numbers.number()),
+            StartSource::Poisson(processes) => {
                 processes.next.peek().and_then(|Reverse((parts, _))| self.schedule.reach(integral_of(*parts)))
             }
         };
@@ -208,12 +208,12 @@ impl Starts {
         let Some((lost, all_from)) = &self.lost else { return };
         self.next = loop {
             match &mut self.source {
-                Source::Even(numbers) => match self.schedule.start(numbers.number()) {
+                StartSource::Even(numbers) => match self.schedule.start(numbers.number()) {
                     Some(at) if at >= *all_from => break None,
                     Some(at) if lost.has_lost(numbers.number(), at) => numbers.pass(),
                     at => break at,
                 },
-                Source::Poisson(processes) => {
+                StartSource::Poisson(processes) => {
                     let Some(next) = processes.next.peek().copied() else { break None };
                     let Reverse((parts, index)) = next;
                     match self.schedule.reach(integral_of(parts)) {
@@ -235,8 +235,8 @@ impl Starts {
             return self.begin();
         }
         match &mut self.source {
-            Source::Even(numbers) => (numbers.rank, numbers.base) = numbers.after,
-            Source::Poisson(processes) => processes.next.extend(processes.lost.drain(..)),
+            StartSource::Even(numbers) => (numbers.rank, numbers.base) = numbers.after,
+            StartSource::Poisson(processes) => processes.next.extend(processes.lost.drain(..)),
         }
         self.settle();
     }
@@ -251,8 +251,8 @@ impl Starts {
     /// Goes on without the slots that are lost, each from its instant on.
     pub fn lose(&mut self, lost: RevokedSlots) {
         let all_from = match &self.source {
-            Source::Even(numbers) => lost.all_from(&numbers.segment),
-            Source::Poisson(processes) => lost.all_from(&processes.segment),
+            StartSource::Even(numbers) => lost.all_from(&numbers.segment),
+            StartSource::Poisson(processes) => lost.all_from(&processes.segment),
         };
         self.lost = Some((lost, all_from));
         self.look_again();

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::Route;
 use super::body;
 use super::form::{self, FormPart};
-use super::options::{Given, Meaning};
+use super::options::{GivenFlag, Meaning};
 use crate::endpoints::parse_unix_socket;
 use crate::error::{CurlFault, at};
 use crate::header::is_token;
@@ -60,7 +60,7 @@ pub(super) struct Command {
 }
 
 impl Command {
-    pub(super) fn of(given: &[Given], line: usize) -> Result<Self, PlanError> {
+    pub(super) fn of(given: &[GivenFlag], line: usize) -> Result<Self, PlanError> {
         let mut command = Self { line, ..Self::default() };
         for one in given {
             command.take(one)?;
@@ -68,7 +68,7 @@ impl Command {
         Ok(command)
     }
 
-    fn take(&mut self, given: &Given) -> Result<(), PlanError> {
+    fn take(&mut self, given: &GivenFlag) -> Result<(), PlanError> {
         let (flag, line, value) = (given.flag, given.line, given.value.as_slice());
         let text = || body::text(flag, value, line);
         let is_on = !given.is_off;

@@ -5,7 +5,7 @@ mod known;
 use super::shell::Word;
 use crate::PlanError;
 use crate::error::{CurlFault, at};
-use known::{KNOWN, Known, NEWER, NONE};
+use known::{FlagSpec, KNOWN, NEWER, NONE};
 
 /// What a flag means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,7 +87,7 @@ const CONTRARY: [(&str, &str); 2] = [("--alpn", "--no-alpn"), ("--sessionid", "-
 
 /// A flag with its value, as it stands in a command.
 #[derive(Debug)]
-pub(super) struct Given {
+pub(super) struct GivenFlag {
     pub(super) meaning: Meaning,
     /// As messages name it.
     pub(super) flag: &'static str,
@@ -98,14 +98,14 @@ pub(super) struct Given {
 }
 
 /// The flags of a command, behind its name. What is no flag is a URL.
-pub(super) fn read(words: &[Word]) -> Result<Vec<Given>, PlanError> {
+pub(super) fn read(words: &[Word]) -> Result<Vec<GivenFlag>, PlanError> {
     let mut given = Vec::new();
     let mut words = words.iter();
     let mut only_urls = false;
     while let Some(Word { bytes, line }) = words.next() {
         let line = *line;
         if only_urls || bytes.first() != Some(&b'-') || bytes.as_slice() == b"-" {
-            given.push(Given { meaning: Meaning::Url, flag: "--url", is_off: false, value: bytes.clone(), line });
+            given.push(GivenFlag { meaning: Meaning::Url, flag: "--url", is_off: false, value: bytes.clone(), line });
             continue;
         }
         if bytes.as_slice() == b"--" {
@@ -129,7 +129,7 @@ pub(super) fn read(words: &[Word]) -> Result<Vec<Given>, PlanError> {
             };
             let contrary = CONTRARY.iter().find(|(on, _)| is_off && *on == known.0);
             let flag = contrary.map_or(known.0, |(_, off)| *off);
-            given.push(Given { meaning: known.3, flag, is_off, value, line });
+            given.push(GivenFlag { meaning: known.3, flag, is_off, value, line });
             continue;
         }
         // Short flags may stand together; the value of the last may be attached.
@@ -146,7 +146,7 @@ pub(super) fn read(words: &[Word]) -> Result<Vec<Given>, PlanError> {
                 (Kind::Valued, true) => next_value(&mut words, &[letter], line)?,
             };
             // `-N` is `--no-buffer`; neither means anything here.
-            given.push(Given { meaning: known.3, flag: known.0, is_off: false, value, line });
+            given.push(GivenFlag { meaning: known.3, flag: known.0, is_off: false, value, line });
         }
     }
     Ok(given)
@@ -159,7 +159,7 @@ fn next_value<'a>(words: &mut impl Iterator<Item = &'a Word>, name: &[u8], line:
 }
 
 /// A flag by its name, or by as much of it as tells it from the others; and whether `no-` stands before it.
-fn long_flag(name: &[u8], line: usize) -> Result<(&'static Known, bool), PlanError> {
+fn long_flag(name: &[u8], line: usize) -> Result<(&'static FlagSpec, bool), PlanError> {
     let flag = || format!("--{}", String::from_utf8_lossy(name));
     if let Some(exact) = KNOWN.iter().chain(&NEWER).find(|known| known.0.as_bytes()[2..] == *name) {
         return Ok((exact, false));
@@ -169,7 +169,7 @@ fn long_flag(name: &[u8], line: usize) -> Result<(&'static Known, bool), PlanErr
     if let Some(exact) = all().find(|known| known.0.as_bytes()[2..] == *wanted) {
         return Ok((exact, is_off));
     }
-    let fits = |known: &&Known| known.0.as_bytes()[2..].starts_with(wanted) && !wanted.is_empty();
+    let fits = |known: &&FlagSpec| known.0.as_bytes()[2..].starts_with(wanted) && !wanted.is_empty();
     let mut fitting = KNOWN.iter().filter(|known| !is_off || known.2 == Kind::Switch).filter(fits);
     match (fitting.next(), fitting.next()) {
         (Some(only), None) => Ok((only, is_off)),

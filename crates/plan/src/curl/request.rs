@@ -16,7 +16,7 @@ const ENCODINGS: &[u8] = b"deflate, gzip, br, zstd";
 /// What carries the body for one URL.
 struct Load {
     bytes: Vec<u8>,
-    content: redirect::Content,
+    content: redirect::BodyContent,
     /// Its type, unless the user wrote one.
     kind: Option<String>,
     /// Only its end tells how long it is.
@@ -72,8 +72,8 @@ impl Command {
     ) -> Result<Sending, PlanError> {
         let text = body::text("--url", url, line)?;
         let mut url = CurlUrl::parse(&text, self.path_as_is, self.globoff).map_err(|error| match error {
-            curl_url::Fault::Glob => at(line, CurlFault::Glob { url: crate::masked_url(&text) }),
-            curl_url::Fault::Plan(error) => error.at_line(line),
+            curl_url::CurlUrlFault::Glob => at(line, CurlFault::Glob { url: crate::masked_url(&text) }),
+            curl_url::CurlUrlFault::Plan(error) => error.at_line(line),
         })?;
         let mut queries = self.queries.clone();
         if let (true, Content::Data(data)) = (self.gets, &self.content) {
@@ -85,22 +85,22 @@ impl Command {
         let written = self.written()?;
         let load = self.load(index, &mut url, &written)?;
         if self.way.version == Some(Version::Http10)
-            && (load.is_endless || load.content != redirect::Content::None && written.has("transfer-encoding"))
+            && (load.is_endless || load.content != redirect::BodyContent::None && written.has("transfer-encoding"))
         {
             return Err(at(line, CurlFault::Chunks10));
         }
         let fields = self.fields(user_agent, &load, &written)?;
         let method = match (&self.method, load.content) {
             (Some(method), _) => method.as_str(),
-            (None, redirect::Content::None) => {
+            (None, redirect::BodyContent::None) => {
                 if self.heads {
                     "HEAD"
                 } else {
                     "GET"
                 }
             }
-            (None, redirect::Content::File) => "PUT",
-            (None, redirect::Content::Data | redirect::Content::Parts) => "POST",
+            (None, redirect::BodyContent::File) => "PUT",
+            (None, redirect::BodyContent::Data | redirect::BodyContent::Parts) => "POST",
         };
         let target = self.request_target.clone();
         // It would end the line of the request, or split it.
@@ -164,7 +164,7 @@ impl Command {
 
     /// The body for a URL. A file that is uploaded to a folder adds its name to the URL.
     fn load(&self, index: usize, url: &mut CurlUrl, written: &Written) -> Result<Load, PlanError> {
-        let none = Load { bytes: Vec::new(), content: redirect::Content::None, kind: None, is_endless: false };
+        let none = Load { bytes: Vec::new(), content: redirect::BodyContent::None, kind: None, is_endless: false };
         if let Some((path, line)) = self.uploads.get(index).filter(|(path, _)| !path.is_empty()) {
             return self.upload(path, *line, url);
         }
@@ -173,7 +173,7 @@ impl Command {
             Content::Data(_) if self.gets => none,
             Content::Data(bytes) => Load {
                 bytes: bytes.clone(),
-                content: redirect::Content::Data,
+                content: redirect::BodyContent::Data,
                 kind: Some("application/x-www-form-urlencoded".to_owned()),
                 is_endless: false,
             },
@@ -185,7 +185,7 @@ impl Command {
                 let is_form = kind.get(..19).is_some_and(|front| front.eq_ignore_ascii_case("multipart/form-data"));
                 Load {
                     bytes: form::multipart(parts, is_form, self.escapes_names),
-                    content: redirect::Content::Parts,
+                    content: redirect::BodyContent::Parts,
                     kind: Some(format!("{kind}; boundary={}", form::BOUNDARY)),
                     is_endless: false,
                 }
@@ -194,7 +194,7 @@ impl Command {
     }
 
     fn upload(&self, path: &[u8], line: usize, url: &mut CurlUrl) -> Result<Load, PlanError> {
-        let content = redirect::Content::File;
+        let content = redirect::BodyContent::File;
         if matches!(path, b"-" | b".") {
             return Ok(Load { bytes: body::file("-T", b"-", line)?, content, kind: None, is_endless: true });
         }
@@ -209,7 +209,8 @@ impl Command {
     /// The fields in the order of curl.
     fn fields(&self, user_agent: &str, load: &Load, written: &Written) -> Result<Vec<Field>, PlanError> {
         let plain = |name: &str, value: &[u8]| Field::Plain(name.to_owned(), value.to_vec());
-        let is_chunked = load.is_endless || load.content != redirect::Content::None && written.has("transfer-encoding");
+        let is_chunked =
+            load.is_endless || load.content != redirect::BodyContent::None && written.has("transfer-encoding");
         let mut all = vec![match written.has("host") {
             true => Field::HostAsked("Host".to_owned(), written.value("host").map(<[u8]>::to_vec)),
             false => Field::Host,
@@ -239,11 +240,11 @@ impl Command {
         let text = (!self.cookies.is_empty() && !written.has("cookie")).then(|| self.cookies.join(&b";"[..]));
         all.push(Field::Cookie(text));
         all.extend(self.written_fields(load, written));
-        if !is_chunked && load.content != redirect::Content::None && !written.has("content-length") {
+        if !is_chunked && load.content != redirect::BodyContent::None && !written.has("content-length") {
             all.push(Field::Length("Content-Length".to_owned(), false));
         }
         if let Some(kind) = &load.kind
-            && (load.content == redirect::Content::Parts || !written.has("content-type"))
+            && (load.content == redirect::BodyContent::Parts || !written.has("content-type"))
         {
             all.push(Field::OfBody("Content-Type".to_owned(), kind.as_bytes().to_vec()));
         }
@@ -262,7 +263,7 @@ impl Command {
             match lower.as_str() {
                 // The first is said already; where that leaves the host out, another is as good as any field.
                 "host" if written.value("host").is_some() => {}
-                "content-type" if load.content == redirect::Content::Parts => {}
+                "content-type" if load.content == redirect::BodyContent::Parts => {}
                 // What a browser copies is written anew: the body decides.
                 "content-length" if has_length => {}
                 "content-length" => {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{Draft, Ramp};
 use crate::address::Scheme;
-use crate::hold::{HOLD_MAX, Hold, Work};
+use crate::hold::{HOLD_MAX, Hold, HoldWork};
 use crate::text::{check_count, check_rate, check_span_max};
 use crate::{Need, PlanError, Protocol};
 
@@ -19,7 +19,7 @@ pub struct HoldDraft {
     /// How long they are held.
     pub duration: Option<Duration>,
     /// When something is said on them.
-    pub work: Work,
+    pub work: HoldWork,
     /// Those that are lost are tried again.
     pub reconnects: bool,
 }
@@ -36,7 +36,7 @@ impl HoldDraft {
         let work = self.work;
         // Bodies of HTTP are not kept while connections are held, nor is what comes by itself.
         if let Some(flag) =
-            draft.responses.of_content().filter(|_| address.scheme == Scheme::Http || work == Work::Nothing)
+            draft.responses.of_content().filter(|_| address.scheme == Scheme::Http || work == HoldWork::Nothing)
         {
             return Err(PlanError::Needs { flag, needed: Need::Answered });
         }
@@ -47,9 +47,9 @@ impl HoldDraft {
                 draft.step(address)?
             }
             Scheme::WebSocket | Scheme::Tcp => {
-                let step = draft.talk_step(address, work == Work::Nothing)?;
+                let step = draft.talk_step(address, work == HoldWork::Nothing)?;
                 let says = step.talk.as_ref().is_some_and(|talk| talk.message.is_some());
-                if says && work == Work::Nothing {
+                if says && work == HoldWork::Nothing {
                     return Err(PlanError::Needs { flag: "-d", needed: Need::Work });
                 }
                 step

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use super::{Body, CallOptions, Draft, MessagingOptions, TIMEOUT_DEFAULT, flag_of};
-use crate::curl_url::{CurlUrl, Fault};
+use crate::curl_url::{CurlUrl, CurlUrlFault};
 use crate::header::is_token;
-use crate::redirect::{Content, Field};
+use crate::redirect::{BodyContent, Field};
 use crate::text::{MILLI, check_span};
 use crate::{Address, Form, Header, HttpVersion, Need, PlanError, Version};
 
@@ -74,8 +74,8 @@ impl Draft {
             }
             fields.push(match name {
                 "Host" => Field::Host,
-                "Content-Type" => Field::OfBody(name.to_owned(), value.into_bytes()),
-                "Content-Length" => Field::Length(name.to_owned(), false),
+                "BodyContent-Type" => Field::OfBody(name.to_owned(), value.into_bytes()),
+                "BodyContent-Length" => Field::Length(name.to_owned(), false),
                 _ => Field::Plain(name.to_owned(), value.into_bytes()),
             });
         }
@@ -86,8 +86,8 @@ impl Draft {
             _ => Field::Plain(name, value),
         }));
         let curl_url = CurlUrl::parse(address.url.as_str(), true, true).map_err(|fault| match fault {
-            Fault::Plan(error) => error,
-            Fault::Glob => PlanError::Url { url: String::new(), reason: String::new() },
+            CurlUrlFault::Plan(error) => error,
+            CurlUrlFault::Glob => PlanError::Url { url: String::new(), reason: String::new() },
         })?;
         let is_http10 = self.connection.version == Some(Version::Http10);
         Ok(Form {
@@ -95,7 +95,7 @@ impl Draft {
             version: if is_http10 { HttpVersion::Http10 } else { HttpVersion::Http11 },
             fields,
             body: body.unwrap_or_default(),
-            content: if has_content { Content::Data } else { Content::None },
+            content: if has_content { BodyContent::Data } else { BodyContent::None },
             url: curl_url,
             target: None,
             path_as_is: false,
@@ -114,9 +114,9 @@ impl Draft {
         let length = body.map(<[u8]>::len).or(matches!(method, "POST" | "PUT" | "PATCH").then_some(0));
         if let Some(length) = length {
             if body.is_some() {
-                headers.push(("Content-Type", "application/x-www-form-urlencoded".to_owned()));
+                headers.push(("BodyContent-Type", "application/x-www-form-urlencoded".to_owned()));
             }
-            headers.push(("Content-Length", length.to_string()));
+            headers.push(("BodyContent-Length", length.to_string()));
         }
         match (self.connection.no_keepalive, self.connection.version) {
             (true, _) => headers.push(("Connection", "close".to_owned())),

@@ -13,7 +13,7 @@ pub const URLS_FILE_BYTES_MAX: u64 = 16 << 20;
 
 /// What a line says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Line<'a> {
+struct UrlLine<'a> {
     method: Option<&'a str>,
     url: &'a str,
     body: Option<&'a str>,
@@ -60,7 +60,7 @@ impl Draft {
     }
 
     fn step_of_line(&self, line: &str) -> Result<(crate::Target, crate::Step), PlanError> {
-        let Line { method, url, body } = read(line)?;
+        let UrlLine { method, url, body } = read(line)?;
         let is_path = url.starts_with(['/', '?']);
         let slash = if url.starts_with('?') { "/" } else { "" };
         let address = match &self.url {
@@ -91,7 +91,7 @@ impl Draft {
 const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 /// A first word in capitals, or a known one, is a method; what follows the URL is the body.
-fn read(line: &str) -> Result<Line<'_>, PlanError> {
+fn read(line: &str) -> Result<UrlLine<'_>, PlanError> {
     let (first, rest) = cut(line);
     let is_method = !first.is_empty() && first.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'-');
     let known = METHODS.into_iter().find(|method| method.eq_ignore_ascii_case(first));
@@ -101,7 +101,7 @@ fn read(line: &str) -> Result<Line<'_>, PlanError> {
     if url.is_empty() {
         return Err(UrlsFault::NoUrl { method: first.to_owned() }.into());
     }
-    Ok(Line { method, url, body: Some(body).filter(|body| !body.is_empty()) })
+    Ok(UrlLine { method, url, body: Some(body).filter(|body| !body.is_empty()) })
 }
 
 /// It could be the name of a server, and is more likely a path whose slash is missing.

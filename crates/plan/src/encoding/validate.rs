@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Carried;
-use crate::render::Known;
+use crate::render::SlotCounts;
 use crate::{
     HOLD_MAX, INTERVAL_MIN, Load, Meaning, Memory, Node, Plan, RATE_MAX, RATE_UNIT, ResponseEnd, STAGES_MAX,
     STREAMS_MAX, Scenario, Step, Target, USERS_MAX, UserShape,
@@ -104,8 +104,8 @@ fn look_at_step(step: &Step, memory: &Memory) -> Looked {
     making.renderings().try_for_each(|rendering| rendering.look_at(known(memory)))
 }
 
-fn known(memory: &Memory) -> Known {
-    Known {
+fn known(memory: &Memory) -> SlotCounts {
+    SlotCounts {
         variables: memory.variables.len(),
         columns: memory.columns.len(),
         counters: memory.counters as usize,

@@ -11,15 +11,15 @@ use crate::Value;
 pub(super) const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// A page with its elements.
-pub(super) struct Page(Html);
+pub(super) struct HtmlDocument(Html);
 
-impl Page {
+impl HtmlDocument {
     pub(super) fn of(text: &str) -> Self {
         Self(Html::parse_document(text))
     }
 }
 
-impl fmt::Debug for Page {
+impl fmt::Debug for HtmlDocument {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str("Page")
     }
@@ -44,7 +44,7 @@ impl Elements {
     }
 
     /// What they say. An element without the attribute says nothing.
-    pub(super) fn find(&self, page: &Page, most: usize) -> Vec<Value> {
+    pub(super) fn find(&self, page: &HtmlDocument, most: usize) -> Vec<Value> {
         let elements = page.0.select(&self.selector);
         let said = elements.filter_map(|element| match &self.attribute {
             Some(name) => element.attr(name).map(Value::text),

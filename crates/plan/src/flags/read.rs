@@ -13,9 +13,9 @@ use crate::endpoints::{parse_places, parse_sources, parse_unix_socket};
 use crate::route_overrides::{ConnectTo, Resolve, RouteOverrides};
 use crate::text::{MILLI, is_time, parse_span};
 use crate::{
-    Address, Arrivals, Budget, CaptureOptions, DataIs, Draft, Header, HeaderCheck, INTERVAL_MIN, JsonCheck,
+    Address, Arrivals, Budget, CaptureOptions, DataIs, Draft, Header, HeaderCheck, HoldWork, INTERVAL_MIN, JsonCheck,
     MESSAGE_BYTES_MAX, MessageKind, Need, PlanError, Remedy, ResponseEnd, STREAMS_MAX, StatusSet, TextCheck,
-    TlsVersion, USERS_MAX, Version, Work, parse_count, parse_duration, parse_rate, parse_stages, parse_user_stages,
+    TlsVersion, USERS_MAX, Version, parse_count, parse_duration, parse_rate, parse_stages, parse_user_stages,
 };
 
 /// Random starts are the same in each run, so that two runs can be compared.
@@ -118,14 +118,14 @@ fn rate(flag: &'static str, text: &Typed) -> Result<Option<u64>, PlanError> {
 }
 
 /// One word of a few.
-fn choice<T: Copy>(flag: &'static str, text: &Typed, words: &[(&str, T)], choices: &'static str) -> Choice<T> {
+fn choice<T: Copy>(flag: &'static str, text: &Typed, words: &[(&str, T)], choices: &'static str) -> FlagChoice<T> {
     read(text, |text| match words.iter().find(|(word, _)| *word == text) {
         Some((_, value)) => Ok(*value),
         None => Err(PlanError::Choice { flag, value: text.to_owned(), choices }),
     })
 }
 
-type Choice<T> = Result<Option<T>, PlanError>;
+type FlagChoice<T> = Result<Option<T>, PlanError>;
 
 /// Two of a few that exclude each other.
 fn at_most_one(given: &[(&'static str, bool)], remedy: Remedy) -> Result<(), PlanError> {
@@ -384,19 +384,19 @@ fn security(flags: &Flags) -> Result<Security, PlanError> {
     })
 }
 
-fn work(flags: &HoldFlags) -> Result<Work, PlanError> {
+fn work(flags: &HoldFlags) -> Result<HoldWork, PlanError> {
     let requested =
         [("--every", flags.every.is_some()), ("--once", flags.once), ("--receive-only", flags.receive_only)];
     at_most_one(&requested, Remedy::OneWork)?;
     let every = read(&flags.every, |text| {
         let part = |text: &str| parse_span("--every", text, MILLI);
-        let Some((least, most)) = text.split_once('-') else { return part(text).map(Work::Every) };
+        let Some((least, most)) = text.split_once('-') else { return part(text).map(HoldWork::Every) };
         match (part(least)?, part(most)?) {
-            (least, most) if least <= most => Ok(Work::Pause { least, most }),
+            (least, most) if least <= most => Ok(HoldWork::Pause { least, most }),
             _ => Err(PlanError::Duration { flag: "--every", value: text.to_owned() }),
         }
     })?;
-    Ok(every.unwrap_or(if flags.once { Work::Once } else { Work::Nothing }))
+    Ok(every.unwrap_or(if flags.once { HoldWork::Once } else { HoldWork::Nothing }))
 }
 
 /// Words with commas between them.

@@ -9,7 +9,7 @@ use crate::{HttpVersion, Request};
 
 /// What carries the body, since redirects treat them differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Content {
+pub(crate) enum BodyContent {
     None,
     /// Data of a POST.
     Data,
@@ -50,7 +50,7 @@ pub struct Form {
     pub(crate) version: HttpVersion,
     pub(crate) fields: Vec<Field>,
     pub(crate) body: Vec<u8>,
-    pub(crate) content: Content,
+    pub(crate) content: BodyContent,
     /// Where it begins.
     pub(crate) url: CurlUrl,
     /// Instead of path and query, wherever it goes.
@@ -67,7 +67,7 @@ pub struct Form {
 pub struct At {
     pub(super) url: CurlUrl,
     pub(super) method: String,
-    pub(super) content: Content,
+    pub(super) content: BodyContent,
     pub(super) user: Option<Vec<u8>>,
     pub(super) referer: Option<String>,
 }
@@ -129,7 +129,7 @@ impl Form {
         let is_home = at.url.place() == self.url.place();
         let is_trusted = trusts_others || is_home;
         let is_host_named = at.url.host() == self.url.host();
-        let has_body = at.content != Content::None;
+        let has_body = at.content != BodyContent::None;
         let body = if has_body { self.body.clone() } else { Vec::new() };
         let is_chunked = has_body && self.fields.iter().any(|field| matches!(field, Field::Chunked(_)));
         let mut headers = Vec::with_capacity(self.fields.len());
@@ -150,9 +150,9 @@ impl Form {
                     }
                 }
                 Field::Range(range) => match at.content {
-                    Content::None => say("Range", format!("bytes={range}").as_bytes()),
-                    Content::Parts => {}
-                    Content::Data | Content::File => {
+                    BodyContent::None => say("Range", format!("bytes={range}").as_bytes()),
+                    BodyContent::Parts => {}
+                    BodyContent::Data | BodyContent::File => {
                         let whole = if is_chunked { "-1".to_owned() } else { body.len().to_string() };
                         say("Content-Range", format!("bytes {range}/{whole}").as_bytes());
                     }

@@ -52,12 +52,12 @@ fn joined<'a>(word: &'a str, flag: &str) -> Option<&'a str> {
 
 /// Values that are secret, wherever they stand.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Known {
+pub struct SecretValues {
     /// The longest first.
     values: Vec<String>,
 }
 
-impl Known {
+impl SecretValues {
     /// The secrets among the words of a command line.
     pub fn of_words<'a>(words: impl IntoIterator<Item = &'a str>) -> Self {
         let mut known = Self::default();

@@ -1,13 +1,13 @@
 //! A plan as it may be shown.
 
-use super::{Known, masked, masked_url};
+use super::{SecretValues, masked, masked_url};
 use crate::{Plan, Request, Scenario, Step, Target};
 
 impl Plan {
     /// The plan for views: URLs, paths and names without secrets, and no header and no body, since views show none.
     #[must_use]
     pub fn without_secrets(&self) -> Self {
-        let known = Known::of_plan(self);
+        let known = SecretValues::of_plan(self);
         let hide = |text: &str| known.hide(&masked(text));
         let step = |step: &Step| Step {
             making: step.making.clone(),

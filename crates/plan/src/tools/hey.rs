@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::options::{read, switch, value};
 use super::{
-    CaptureOptions, Connection, Draft, Given, Header, Load, NO_TIMEOUT, Opt, ResponseChecks, Settings, Style, Tool,
-    ToolFault, ToolRun, set,
+    CaptureOptions, Connection, Draft, GivenFlags, Header, Load, NO_TIMEOUT, Opt, ResponseChecks, Settings, Style,
+    Tool, ToolFault, ToolRun, set,
 };
 use crate::text::rate_of;
 use crate::{Address, REQUEST_BODY_BYTES_MAX, Version};
@@ -136,7 +136,7 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
     })
 }
 
-fn headers_of(given: &Given, method: &str) -> Result<Vec<Header>, ToolFault> {
+fn headers_of(given: &GivenFlags, method: &str) -> Result<Vec<Header>, ToolFault> {
     let mut headers = Vec::new();
     let parsed = |name: &str, value: &str| Header::parse(&format!("{name}: {value}"));
     set(&mut headers, parsed("Content-Type", given.last("-T").unwrap_or("text/html"))?);

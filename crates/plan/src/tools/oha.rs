@@ -5,8 +5,8 @@ use std::time::Duration;
 use super::hey::whole_millis;
 use super::options::{read, switch, value};
 use super::{
-    CaptureOptions, Connection, Draft, Given, Header, Load, NO_TIMEOUT, Opt, ResponseChecks, Security, Settings, Style,
-    Tool, ToolFault, ToolRun, set,
+    CaptureOptions, Connection, Draft, GivenFlags, Header, Load, NO_TIMEOUT, Opt, ResponseChecks, Security, Settings,
+    Style, Tool, ToolFault, ToolRun, set,
 };
 use crate::curl::command_of_form;
 use crate::draft::Commands;
@@ -290,7 +290,7 @@ pub(super) fn parse(words: &[String]) -> Result<ToolRun, ToolFault> {
     })
 }
 
-fn headers_of(given: &Given, has_body: bool) -> Result<Vec<Header>, ToolFault> {
+fn headers_of(given: &GivenFlags, has_body: bool) -> Result<Vec<Header>, ToolFault> {
     let mut headers = Vec::new();
     let parsed = |name: &str, value: &str| Header::parse(&format!("{name}: {value}"));
     set(&mut headers, parsed("Accept", given.last("-A").unwrap_or("*/*"))?);

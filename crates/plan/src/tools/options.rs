@@ -36,14 +36,14 @@ pub(super) enum Style {
 }
 
 /// What stands on a command line.
-pub(super) struct Given {
+pub(super) struct GivenFlags {
     /// Flags in their order, each with its value.
     pub(super) flags: Vec<(&'static str, String)>,
     /// What is no flag.
     pub(super) rest: Vec<String>,
 }
 
-impl Given {
+impl GivenFlags {
     /// The last value of a flag.
     pub(super) fn last(&self, id: &str) -> Option<&str> {
         self.flags.iter().rev().find(|(known, _)| *known == id).map(|(_, value)| value.as_str())
@@ -86,8 +86,8 @@ impl Given {
 }
 
 /// Reads a command line by the table of a tool.
-pub(super) fn read(style: Style, table: &'static [Opt], words: &[String]) -> Result<Given, ToolFault> {
-    let mut given = Given { flags: Vec::new(), rest: Vec::new() };
+pub(super) fn read(style: Style, table: &'static [Opt], words: &[String]) -> Result<GivenFlags, ToolFault> {
+    let mut given = GivenFlags { flags: Vec::new(), rest: Vec::new() };
     let mut words = words.iter();
     while let Some(word) = words.next() {
         let is_flag = word.len() > 1 && word.starts_with('-');

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::options::{read, switch, value};
-use super::{Connection, Draft, Given, Header, Load, Opt, Request, Settings, Style, Tool, ToolFault, ToolRun};
+use super::{Connection, Draft, GivenFlags, Header, Load, Opt, Request, Settings, Style, Tool, ToolFault, ToolRun};
 use crate::text::rate_of;
 use crate::{Address, Version};
 
@@ -63,7 +63,7 @@ fn seconds(flag: &'static str, text: &str) -> Result<u64, ToolFault> {
 }
 
 pub(super) fn parse(tool: Tool, words: &[String]) -> Result<ToolRun, ToolFault> {
-    let given: Given = read(Style::Getopt, &TABLE, words)?;
+    let given: GivenFlags = read(Style::Getopt, &TABLE, words)?;
     let is_wrk2 = tool == Tool::Wrk2;
     if !is_wrk2 && let Some((flag, _)) = given.flags.iter().find(|(id, _)| ["-R", "-U", "-B"].contains(id)) {
         return Err(ToolFault::Unknown { flag: (*flag).to_owned() });

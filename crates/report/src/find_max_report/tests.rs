@@ -1,7 +1,10 @@
 use std::time::Duration;
 
 use metrics::GoalMisses;
-use search::{Bin, Class, Ended, Fault, Noise, Outcome, Purpose, Ran, SearchResult, Tally, Trial, TrialOrder, Unknown};
+use search::{
+    Bin, Class, Disturbance, Noise, Purpose, Ran, SearchEnd, SearchResult, Tally, Trial, TrialOrder, TrialOutcome,
+    Unknown,
+};
 
 use super::*;
 use crate::{Language, Screen};
@@ -12,14 +15,14 @@ fn trial(number: usize, at: f64, purpose: Purpose, class: Class, lost: u64) -> T
     let mut tally = Tally::default();
     let lost = GoalMisses { lost, of: 20_000 };
     tally.push(Bin { lost: vec![lost], ..Bin::default() });
-    let outcome = Outcome {
+    let outcome = TrialOutcome {
         tally,
         measured: span,
         done_per_s: at,
         p50_ns: Some(4_000_000),
         p99_ns: Some(180_000_000),
         limit: if class == Class::Missed { "target" } else { "plan_kept" },
-        ..Outcome::default()
+        ..TrialOutcome::default()
     };
     let is_above = lost.share() > 0.01;
     let began = Duration::from_secs(number as u64 * 23);
@@ -37,7 +40,7 @@ fn found() -> SearchResult {
         unknown: None,
         ran: Some(Ran { at: 12_400.0, span: Duration::from_secs(20), trials: 1, of: 2, is_met: false }),
         limit: "target",
-        ended: Ended::Width,
+        ended: SearchEnd::Width,
         noise: None,
         is_worse: false,
         stalls: None,
@@ -97,16 +100,20 @@ fn the_result_is_said_in_both_languages() {
 
 #[test]
 fn what_a_reader_must_know_is_said() {
-    let own =
-        SearchResult { upper: None, own_limit: Some((20_000.0, Fault::Generator)), limit: "generator", ..found() };
+    let own = SearchResult {
+        upper: None,
+        own_limit: Some((20_000.0, Disturbance::Generator)),
+        limit: "generator",
+        ..found()
+    };
     let noisy = SearchResult {
         noise: Some(Noise { missed_at: 500.0, met_at: 800.0 }),
         is_worse: true,
         not_confirmed: Some(12_600.0),
         ..found()
     };
-    let nothing = SearchResult { lower: None, ran: None, ended: Ended::Least, ..found() };
-    let few = SearchResult { ended: Ended::Trials, is_confirmed: false, ..found() };
+    let nothing = SearchResult { lower: None, ran: None, ended: SearchEnd::Least, ..found() };
+    let few = SearchResult { ended: SearchEnd::Trials, is_confirmed: false, ..found() };
     for (found, english, chinese) in [
         (&own, "20,000/s could not be tried: the limit was onrush on this machine", "瓶颈是本机上的 onrush"),
         (&own, "at least 12,400/s", "至少 12,400/s"),
@@ -132,7 +139,8 @@ fn what_a_reader_must_know_is_said() {
 fn what_ran_without_a_loss_is_said() {
     let span = Duration::from_millis(6_700);
     let ran = Some(Ran { at: 40_000.0, span, trials: 2, of: 5, is_met: false });
-    let budget = SearchResult { lower: None, upper: None, is_confirmed: false, ended: Ended::Budget, ran, ..found() };
+    let budget =
+        SearchResult { lower: None, upper: None, is_confirmed: false, ended: SearchEnd::Budget, ran, ..found() };
     let below = SearchResult { lower: Some(20_000.0), upper: None, ..budget.clone() };
     let over = SearchResult { lower: Some(12_400.0), ran: found().ran, ..budget.clone() };
     let english = "40,000/s ran 6.7s without a loss; not confirmed: 2 of 5 trials";
@@ -184,9 +192,9 @@ fn what_piles_up_is_said() {
 #[test]
 fn what_our_stalls_unreliable_is_said_to_be_unknown() {
     let mut unreliable = trial(4, 14_000.0, Purpose::Full, Class::Missed, 900);
-    (unreliable.outcome.fault, unreliable.outcome.limit) = (Some(Fault::Stalls), Fault::Stalls.limit());
+    (unreliable.outcome.fault, unreliable.outcome.limit) = (Some(Disturbance::Stalls), Disturbance::Stalls.limit());
     let unknown = Some(Unknown { at: 14_000.0, trials: 3, stall: Duration::from_millis(70) });
-    let found = SearchResult { upper: None, limit: "generator", ended: Ended::Stalls, unknown, ..found() };
+    let found = SearchResult { upper: None, limit: "generator", ended: SearchEnd::Stalls, unknown, ..found() };
     let all: Vec<Trial> = trials().into_iter().take(2).chain([unreliable]).collect();
     let value = value(&found, &all);
     for (language, says, row) in [

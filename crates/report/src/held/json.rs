@@ -3,7 +3,7 @@
 use engine::{LateThread, MemoryUse};
 use export::Delivery;
 use figures::{FailureCount, Held, HeldInterval, HeldTally, Times};
-use plan::Work;
+use plan::HoldWork;
 use serde_json::{Value, json};
 
 use super::planned::plan_in_words;
@@ -87,7 +87,7 @@ impl HoldJson {
                 "connections": plan.connections,
                 "ramp_per_s": plan.ramp.map(|rate| rate as f64 / plan::RATE_UNIT as f64),
                 "hold_s": plan.duration.as_secs_f64(),
-                "every_s": match plan.work { Work::Every(every) => Some(every.as_secs_f64()), _ => None },
+                "every_s": match plan.work { HoldWork::Every(every) => Some(every.as_secs_f64()), _ => None },
                 "reconnects": plan.reconnects,
             },
             "wall_s": held.wall.as_secs_f64(),

@@ -1,6 +1,6 @@
 //! What was to be done with connections that are held.
 
-use plan::{Hold, Work};
+use plan::{Hold, HoldWork};
 
 use crate::Language;
 use crate::format::{count, rate, span};
@@ -14,13 +14,13 @@ pub(crate) fn plan_in_words(plan: &Hold, language: Language) -> String {
     });
     let held = span(plan.duration);
     let work = match plan.work {
-        Work::Nothing => language.pick("nothing is sent".to_owned(), "不发送消息".to_owned()),
-        Work::Once => language.pick("one message on each connection".to_owned(), "每个连接发送一条消息".to_owned()),
-        Work::Every(every) => {
+        HoldWork::Nothing => language.pick("nothing is sent".to_owned(), "不发送消息".to_owned()),
+        HoldWork::Once => language.pick("one message on each connection".to_owned(), "每个连接发送一条消息".to_owned()),
+        HoldWork::Every(every) => {
             let every = span(every);
             language.pick(format!("a message on each connection every {every}"), format!("每个连接每 {every} 一条消息"))
         }
-        Work::Pause { least, most } => {
+        HoldWork::Pause { least, most } => {
             let (least, most) = (span(least), span(most));
             language.pick(
                 format!("messages on each connection with pauses of {least} to {most}"),

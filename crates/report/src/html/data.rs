@@ -16,7 +16,7 @@ pub(super) fn packed(data: &Value) -> Vec<u8> {
 }
 
 /// One line of a chart: its name, how it is drawn, where its values stand.
-struct Line<'a> {
+struct ChartLine<'a> {
     /// What it is called in every language.
     key: String,
     name: String,
@@ -30,23 +30,23 @@ pub(crate) fn page_data(report: &Value, charts: &Value, language: Language) -> V
     let (from, to) = (numbers(&charts["from_s"]), numbers(&charts["to_s"]));
     let middle: Vec<f64> = from.iter().zip(&to).map(|(from, to)| (from + to) / 2.0).collect();
     let mut all: Vec<Value> = Vec::new();
-    let mut add = |id: &str, title: &str, unit: &str, is_log: bool, lines: Vec<Line<'_>>, limits: Value| {
+    let mut add = |id: &str, title: &str, unit: &str, is_log: bool, lines: Vec<ChartLine<'_>>, limits: Value| {
         let has_values =
-            |line: &Line<'_>| line.values.as_array().is_some_and(|all| all.iter().any(|one| !one.is_null()));
+            |line: &ChartLine<'_>| line.values.as_array().is_some_and(|all| all.iter().any(|one| !one.is_null()));
         let series: Vec<Value> = lines.iter().filter(|line| has_values(line)).map(drawn).collect();
         if !series.is_empty() {
             all.push(json!({"id": id, "title": title, "unit": unit, "log": is_log, "t": middle, "series": series, "limits": limits}));
         }
     };
     let words = |en: &'static str, zh: &'static str| language.pick(en, zh).to_owned();
-    let line = |name: String, role, key: &str| Line {
+    let line = |name: String, role, key: &str| ChartLine {
         key: key.to_owned(),
         name,
         role,
         values: &charts["series"][key],
         band: None,
     };
-    let banded = |name: String, role, key: &str, [low, high]: [&str; 2]| Line {
+    let banded = |name: String, role, key: &str, [low, high]: [&str; 2]| ChartLine {
         band: Some((&charts["series"][low], &charts["series"][high])),
         ..line(name, role, key)
     };
@@ -90,7 +90,7 @@ pub(crate) fn page_data(report: &Value, charts: &Value, language: Language) -> V
         none(),
     );
     let failures = charts["failures"].as_array().map_or(&[][..], Vec::as_slice);
-    let listed = |key: String, name: String, values| Line { key, name, role: "other", values, band: None };
+    let listed = |key: String, name: String, values| ChartLine { key, name, role: "other", values, band: None };
     let called = |one: &Value| reason_called(&text(&one["reason"]), language);
     let by_reason = failures.iter().map(|one| listed(text(&one["reason"]), called(one), &one["per_s"])).collect();
     add("failures", &words("Failures per second", "每秒失败数"), "1/s", false, by_reason, none());
@@ -133,7 +133,7 @@ pub(crate) fn page_data(report: &Value, charts: &Value, language: Language) -> V
     })
 }
 
-fn drawn(line: &Line<'_>) -> Value {
+fn drawn(line: &ChartLine<'_>) -> Value {
     let mut drawn = json!({"key": line.key, "name": line.name, "role": line.role, "y": line.values});
     // A band that is the line itself says nothing.
     if let Some((low, high)) = line.band.filter(|(low, high)| low != high) {

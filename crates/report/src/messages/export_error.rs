@@ -1,6 +1,6 @@
 //! Exports that cannot begin, and what became of the others, in both languages.
 
-use export::{Delivery, EXPORT_BYTES_MAX, EXPORTS_MAX, ExportError, Fault, KINDS};
+use export::{Delivery, DeliveryFault, EXPORT_BYTES_MAX, EXPORTS_MAX, ExportError, KINDS};
 
 use super::in_chinese;
 use crate::Language;
@@ -41,20 +41,22 @@ fn chinese(error: &ExportError) -> String {
 }
 
 /// Why something did not arrive.
-pub(crate) fn export_fault(fault: &Fault, language: Language) -> String {
+pub(crate) fn export_fault(fault: &DeliveryFault, language: Language) -> String {
     let said = |text: &str| {
         if text.is_empty() { String::new() } else { language.pick(format!(": {text}"), format!("：{text}")) }
     };
     match fault {
-        Fault::TimedOut => language.pick("no answer in time", "未能及时响应").to_owned(),
-        Fault::Unreachable(reason) | Fault::File(reason) => language.pick(reason.clone(), in_chinese(reason)),
-        Fault::Status(status, text) => format!("HTTP {status}{}", said(text)),
-        Fault::Rejected(points, text) => language.pick(
+        DeliveryFault::TimedOut => language.pick("no answer in time", "未能及时响应").to_owned(),
+        DeliveryFault::Unreachable(reason) | DeliveryFault::File(reason) => {
+            language.pick(reason.clone(), in_chinese(reason))
+        }
+        DeliveryFault::Status(status, text) => format!("HTTP {status}{}", said(text)),
+        DeliveryFault::Rejected(points, text) => language.pick(
             format!("{} refused{}", counted(*points, "data point"), said(text)),
             format!("{} 个数据点被拒绝{}", count(*points), said(text)),
         ),
-        Fault::NotRead => language.pick("nobody read the final figures", "最终数据没有被读取").to_owned(),
-        Fault::Full => language.pick("the queue was full", "队列已满").to_owned(),
+        DeliveryFault::NotRead => language.pick("nobody read the final figures", "最终数据没有被读取").to_owned(),
+        DeliveryFault::Full => language.pick("the queue was full", "队列已满").to_owned(),
     }
 }
 
@@ -68,7 +70,7 @@ pub fn export_left_out(delivery: &Delivery, language: Language) -> Option<String
             format!("{kind} 无法写入 {place}：{why}"),
         ));
     }
-    if *fault == Some(Fault::NotRead) {
+    if *fault == Some(DeliveryFault::NotRead) {
         return Some(language.pick(format!("{kind} at {place}: {why}"), format!("{kind}（{place}）：{why}")));
     }
     let all = delivered + left_out;

@@ -140,7 +140,7 @@ fn place_of(object: &Object) -> String {
 /// Where a key was looked for.
 fn within(object: &Object) -> String {
     match object.id {
-        "load" | "run" | "defaults" | "expect" | "take" | "data" | "choose" => format!("{} 下", object.id),
+        "load" | "run" | "defaults" | "expect" | "extract" | "data" | "choose" => format!("{} 下", object.id),
         _ => format!("{}中", title(object)),
     }
 }

@@ -57,7 +57,7 @@ fn bad_seen() -> Snapshot {
 }
 
 fn table(screen: Screen, totals: &[Snapshot]) -> String {
-    let mut table = Table::new(screen);
+    let mut table = IntervalTable::new(screen);
     let rows = totals.iter().zip(1..).map(|(total, number)| {
         let mut interval = interval(second(number - 1), second(number), total, total);
         interval.late_shards = usize::from(number == 3);
@@ -292,7 +292,7 @@ fn a_head_comes_again_after_a_screen() {
 fn codes_that_find_no_room_are_counted() {
     let codes = |columns: Option<usize>, seen: &Snapshot| {
         let room = columns.map(|columns| Room { columns, rows: 24 });
-        let table = Table::new(Screen { room, ..Screen::plain(Language::En) });
+        let table = IntervalTable::new(Screen { room, ..Screen::plain(Language::En) });
         let row = table.row(&interval(Nanos::ZERO, second(1), seen, seen));
         row.trim_end().rsplit('│').next().unwrap_or_default().to_owned()
     };

@@ -15,9 +15,9 @@ const PERCENTS: [f64; 9] = [10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.9
 
 /// A unit of time: its name and its nanoseconds.
 #[derive(Clone, Copy)]
-struct Unit(&'static str, f64);
+struct TimeUnit(&'static str, f64);
 
-impl Unit {
+impl TimeUnit {
     fn named(name: &str) -> Self {
         match name {
             "ns" => Self("ns", 1.0),
@@ -132,7 +132,7 @@ fn shares(settings: &OhaSettings, run: &Run) -> (u64, u64, u64) {
 fn text(settings: &OhaSettings, run: &Run) -> String {
     let all = &run.recorded.answered;
     let times = super::whole(run, all);
-    let unit = settings.unit.map_or_else(|| Unit::of(times.max()), Unit::named);
+    let unit = settings.unit.map_or_else(|| TimeUnit::of(times.max()), TimeUnit::named);
     let total = run.wall.as_secs_f64();
     let (good, bad, aborted) = shares(settings, run);
     let edge = |ns: Option<u64>, none: f64| ns.map_or(none, |ns| ns as f64);

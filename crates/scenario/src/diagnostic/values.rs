@@ -99,7 +99,7 @@ impl fmt::Display for Wanted {
 
 /// What was found instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Given {
+pub enum FoundInstead {
     /// Nothing at all.
     Nothing,
     /// A list.
@@ -113,7 +113,7 @@ pub enum Given {
 /// So much of a text is shown.
 const SHOWN_CHARS_MAX: usize = 60;
 
-impl Given {
+impl FoundInstead {
     /// Some text, cut to what can be shown.
     pub(crate) fn text(text: &str) -> Self {
         Self::Text(shortened(text))
@@ -130,7 +130,7 @@ pub(crate) fn shortened(text: &str) -> String {
     shown
 }
 
-impl fmt::Display for Given {
+impl fmt::Display for FoundInstead {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Nothing => out.write_str("nothing"),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use plan::{PARALLEL_MAX, PlanError, ROUNDS_MAX, Think, USERS_MAX, parse_count, parse_duration};
 
-use crate::diagnostic::{Fault, Given, LoopWord, Things, Wanted};
+use crate::diagnostic::{Fault, FoundInstead, LoopWord, Things, Wanted};
 use crate::file::{Action, Barrier, Choice, Name};
 use crate::keys::{CHOICE, MEET, Object, STEP, verb_of};
 use crate::reader::{Fields, Read, Reader};
@@ -69,7 +69,7 @@ fn inner(reader: &mut Reader<'_>, fields: &mut Fields<'_>, verb: &'static str) -
 fn name(reader: &mut Reader<'_>, node: &Node) -> Read<String> {
     let text = reader.text(node)?;
     match text.trim().is_empty() || text.contains(|each: char| each.is_control()) {
-        true => reader.tell(node.at, Fault::Wrong { wanted: Wanted::Text, given: Given::text(text) }),
+        true => reader.tell(node.at, Fault::Wrong { wanted: Wanted::Text, given: FoundInstead::text(text) }),
         false => Some(text.to_owned()),
     }
 }
@@ -79,14 +79,14 @@ fn rounds(reader: &mut Reader<'_>, node: &Node) -> Read<(u32, u32)> {
     let text = reader.measure(node, Wanted::Rounds)?;
     let (least, most) = text.split_once('-').unwrap_or((text, text));
     if least.trim().is_empty() || most.trim().is_empty() {
-        return reader.tell(node.at, Fault::Wrong { wanted: Wanted::Rounds, given: Given::text(text) });
+        return reader.tell(node.at, Fault::Wrong { wanted: Wanted::Rounds, given: FoundInstead::text(text) });
     }
     let count = |text: &str| parse_count("repeat", text.trim(), 0, u64::from(ROUNDS_MAX));
     let least = reader.value(node.at, count(least))?;
     let most = reader.value(node.at, count(most))?;
     match least <= most && most > 0 {
         true => Some((least as u32, most as u32)),
-        false => reader.tell(node.at, Fault::Wrong { wanted: Wanted::Rounds, given: Given::text(text) }),
+        false => reader.tell(node.at, Fault::Wrong { wanted: Wanted::Rounds, given: FoundInstead::text(text) }),
     }
 }
 
@@ -167,7 +167,7 @@ pub(crate) fn verb_name(action: &Action) -> &'static str {
 /// `2s`, `1s-3s`, `exponential(2s)`.
 fn think(reader: &mut Reader<'_>, node: &Node) -> Read<Think> {
     let text = reader.text(node)?.trim();
-    let wrong = || Fault::Wrong { wanted: Wanted::Think, given: Given::text(text) };
+    let wrong = || Fault::Wrong { wanted: Wanted::Think, given: FoundInstead::text(text) };
     let time = |text: &str| parse_duration("think", text.trim());
     if let Some((kind, inside)) = text.split_once('(').and_then(|(kind, rest)| Some((kind, rest.strip_suffix(')')?))) {
         let (first, second) = inside.split_once(',').map_or((inside, None), |(first, second)| (first, Some(second)));

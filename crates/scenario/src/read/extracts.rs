@@ -2,7 +2,7 @@
 
 use plan::{ExtractError, ExtractFrom, PlanError, Which};
 
-use crate::diagnostic::{Fault, Given, Things, Wanted, shortened};
+use crate::diagnostic::{Fault, FoundInstead, Things, Wanted, shortened};
 use crate::file::Extract;
 use crate::keys::TAKE;
 use crate::reader::{Fields, Read, Reader};
@@ -69,7 +69,7 @@ fn text(reader: &mut Reader<'_>, node: &Node) -> Read<ExtractFrom> {
                     let given = shortened(source);
                     reader.tell(node.at, Fault::Choice { given, near, known: SOURCES.join(", ") })
                 }
-                None => reader.tell(node.at, Fault::Wrong { wanted: Wanted::Extract, given: Given::text(text) }),
+                None => reader.tell(node.at, Fault::Wrong { wanted: Wanted::Extract, given: FoundInstead::text(text) }),
             }
         }
     }
@@ -78,7 +78,7 @@ fn text(reader: &mut Reader<'_>, node: &Node) -> Read<ExtractFrom> {
 fn from_of(reader: &mut Reader<'_>, node: &Node, source: &str, rest: &str) -> Read<ExtractFrom> {
     let is_bare = matches!(source, "status" | "body");
     if is_bare != rest.is_empty() {
-        let given = Given::text(&format!("{source} {rest}"));
+        let given = FoundInstead::text(&format!("{source} {rest}"));
         return reader.tell(node.at, Fault::Wrong { wanted: Wanted::Extract, given });
     }
     let owned = rest.to_owned();
@@ -100,7 +100,7 @@ fn from_of(reader: &mut Reader<'_>, node: &Node, source: &str, rest: &str) -> Re
                 _ => (rest, None),
             };
             if selector.is_empty() {
-                return reader.tell(node.at, Fault::Wrong { wanted: Wanted::Extract, given: Given::text(rest) });
+                return reader.tell(node.at, Fault::Wrong { wanted: Wanted::Extract, given: FoundInstead::text(rest) });
             }
             ExtractFrom::Css { selector: selector.to_owned(), attribute }
         }

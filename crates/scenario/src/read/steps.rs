@@ -3,7 +3,7 @@
 use plan::{DEPTH_MAX, OnFailure};
 
 use super::{actions, requests, talks};
-use crate::diagnostic::{Fault, Given, SyntaxFault, Things, Wanted};
+use crate::diagnostic::{Fault, FoundInstead, SyntaxFault, Things, Wanted};
 use crate::file::{Action, Step};
 use crate::keys::{Object, STEPS, verb_of};
 use crate::reader::{Fields, Read, Reader, meant};
@@ -135,7 +135,7 @@ pub(super) fn on_failure(reader: &mut Reader<'_>, node: &Node) -> Read<OnFailure
         "next_iteration" => Some(OnFailure::Next),
         "continue" => Some(OnFailure::GoOn),
         "stop" => Some(OnFailure::Stop),
-        _ => reader.tell(node.at, Fault::Wrong { wanted: Wanted::OnFailure, given: Given::text(text) }),
+        _ => reader.tell(node.at, Fault::Wrong { wanted: Wanted::OnFailure, given: FoundInstead::text(text) }),
     }
 }
 

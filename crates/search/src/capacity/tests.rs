@@ -1,11 +1,11 @@
 use super::*;
 
-fn value(lines: &[Line], name: Name) -> f64 {
+fn value(lines: &[CapacityLine], name: Name) -> f64 {
     lines.iter().find(|line| line.name == name).unwrap_or_else(|| panic!("no {name:?} in {lines:?}")).value
 }
 
 /// Each case was worked by hand; with those of the next test there are twenty.
-fn check(cases: &[(Given, &[(Name, f64)])]) {
+fn check(cases: &[(CapacityInput, &[(Name, f64)])]) {
     for (given, expect) in cases {
         let lines = compute(given).unwrap_or_else(|error| panic!("{given:?}: {error}"));
         for (name, worked) in *expect {
@@ -17,9 +17,10 @@ fn check(cases: &[(Given, &[(Name, f64)])]) {
 
 #[test]
 fn machines_as_worked_by_hand() {
-    let given = Given::default;
-    let of_views = |views: f64, each: f64| Given { page_views: Some(views), per_machine: Some(each), ..given() };
-    let rated = |rate: f64| Given { rate: Some(rate), ..given() };
+    let given = CapacityInput::default;
+    let of_views =
+        |views: f64, each: f64| CapacityInput { page_views: Some(views), per_machine: Some(each), ..given() };
+    let rated = |rate: f64| CapacityInput { rate: Some(rate), ..given() };
     check(&[
         // 24,000,000 / 17,280 s = 1,388.89/s; / 69 = 20.13.
         (
@@ -37,46 +38,49 @@ fn machines_as_worked_by_hand() {
         ),
         // 8,640,000 views evenly: 100/s, and 100 machines of 1/s; none is rounded up.
         (
-            Given { share: (1.0, 1.0), ..of_views(8_640_000.0, 1.0) },
+            CapacityInput { share: (1.0, 1.0), ..of_views(8_640_000.0, 1.0) },
             &[(Name::PeakRate, 100.0), (Name::Machines, 100.0), (Name::Busy, 1.0)],
         ),
         // Three requests a view.
-        (Given { per_view: 3.0, ..of_views(864_000.0, 40.0) }, &[(Name::PeakRate, 120.0), (Name::Machines, 3.0)]),
+        (
+            CapacityInput { per_view: 3.0, ..of_views(864_000.0, 40.0) },
+            &[(Name::PeakRate, 120.0), (Name::Machines, 3.0)],
+        ),
         // Half of a day's views in an hour of twelve.
         (
-            Given { share: (0.5, 1.0 / 12.0), of: Duration::from_secs(43_200), ..of_views(720_000.0, 25.0) },
+            CapacityInput { share: (0.5, 1.0 / 12.0), of: Duration::from_secs(43_200), ..of_views(720_000.0, 25.0) },
             &[(Name::PeakTime, 3_600.0), (Name::PeakRate, 100.0), (Name::Machines, 4.0), (Name::WithSpare, 5.0)],
         ),
-        (Given { per_machine: Some(500.0), ..rated(499.0) }, &[(Name::Machines, 1.0), (Name::Busy, 0.998)]),
-        (Given { per_machine: Some(500.0), ..rated(500.0) }, &[(Name::Machines, 1.0), (Name::AtLoad, 2.0)]),
-        (Given { per_machine: Some(500.0), ..rated(501.0) }, &[(Name::Machines, 2.0), (Name::OneLess, 500.0)]),
+        (CapacityInput { per_machine: Some(500.0), ..rated(499.0) }, &[(Name::Machines, 1.0), (Name::Busy, 0.998)]),
+        (CapacityInput { per_machine: Some(500.0), ..rated(500.0) }, &[(Name::Machines, 1.0), (Name::AtLoad, 2.0)]),
+        (CapacityInput { per_machine: Some(500.0), ..rated(501.0) }, &[(Name::Machines, 2.0), (Name::OneLess, 500.0)]),
         // 0.3 / 0.1 is a little more than 3 in binary, and is 3.
-        (Given { per_machine: Some(0.1), ..rated(0.3) }, &[(Name::Machines, 3.0)]),
-        (Given { per_machine: Some(100.0), load: 0.5, ..rated(1_000.0) }, &[(Name::AtLoad, 20.0)]),
+        (CapacityInput { per_machine: Some(0.1), ..rated(0.3) }, &[(Name::Machines, 3.0)]),
+        (CapacityInput { per_machine: Some(100.0), load: 0.5, ..rated(1_000.0) }, &[(Name::AtLoad, 20.0)]),
     ]);
 }
 
 #[test]
 fn users_threads_and_networks_as_worked_by_hand() {
-    let given = Given::default;
-    let rated = |rate: f64| Given { rate: Some(rate), ..given() };
+    let given = CapacityInput::default;
+    let rated = |rate: f64| CapacityInput { rate: Some(rate), ..given() };
     let minute = Duration::from_secs(60);
     check(&[
         // Little: 500/s, 0.2 s and 5 s.
         (
-            Given { response_s: Some(0.2), think_s: Some(5.0), ..rated(500.0) },
+            CapacityInput { response_s: Some(0.2), think_s: Some(5.0), ..rated(500.0) },
             &[(Name::Users, 2_600.0), (Name::InSystem, 100.0)],
         ),
-        (Given { response_s: Some(0.02), ..rated(50.0) }, &[(Name::Users, 1.0), (Name::InSystem, 1.0)]),
+        (CapacityInput { response_s: Some(0.02), ..rated(50.0) }, &[(Name::Users, 1.0), (Name::InSystem, 1.0)]),
         (
-            Given { users: Some(1_000.0), response_s: Some(0.5), think_s: Some(9.5), ..given() },
+            CapacityInput { users: Some(1_000.0), response_s: Some(0.5), think_s: Some(9.5), ..given() },
             &[(Name::RateOfUsers, 100.0), (Name::InSystem, 50.0)],
         ),
-        (Given { users: Some(1_000.0), response_s: Some(0.5), ..rated(100.0) }, &[(Name::Think, 9.5)]),
-        (Given { users: Some(1_000.0), think_s: Some(9.5), ..rated(100.0) }, &[(Name::Response, 0.5)]),
+        (CapacityInput { users: Some(1_000.0), response_s: Some(0.5), ..rated(100.0) }, &[(Name::Think, 9.5)]),
+        (CapacityInput { users: Some(1_000.0), think_s: Some(9.5), ..rated(100.0) }, &[(Name::Response, 0.5)]),
         // A rate of users, for machines.
         (
-            Given {
+            CapacityInput {
                 users: Some(6_000.0),
                 response_s: Some(1.0),
                 think_s: Some(59.0),
@@ -87,19 +91,19 @@ fn users_threads_and_networks_as_worked_by_hand() {
         ),
         // 4 x (1 + 90 / 10).
         (
-            Given { cores: Some(4.0), wait_s: Some(0.09), compute_s: Some(0.01), ..given() },
+            CapacityInput { cores: Some(4.0), wait_s: Some(0.09), compute_s: Some(0.01), ..given() },
             &[(Name::Threads, 40.0), (Name::OfCores, 400.0)],
         ),
-        (Given { cores: Some(8.0), compute_s: Some(0.002), ..given() }, &[(Name::OfCores, 4_000.0)]),
+        (CapacityInput { cores: Some(8.0), compute_s: Some(0.002), ..given() }, &[(Name::OfCores, 4_000.0)]),
         // 10,000/s of 20 KiB.
-        (Given { response_bytes: Some(20_480.0), ..rated(10_000.0) }, &[(Name::Bandwidth, 1_638_400_000.0)]),
+        (CapacityInput { response_bytes: Some(20_480.0), ..rated(10_000.0) }, &[(Name::Bandwidth, 1_638_400_000.0)]),
         // A million connections from 28,232 ports each.
         (
-            Given { connections: Some(1e6), ports: Some(28_232.0), ..given() },
+            CapacityInput { connections: Some(1e6), ports: Some(28_232.0), ..given() },
             &[(Name::ClientAddresses, 36.0), (Name::Memory, 4.4e9)],
         ),
         (
-            Given {
+            CapacityInput {
                 connections: Some(90_000.0),
                 connection_bytes: 10_000.0,
                 page_views: Some(6_000.0),
@@ -115,7 +119,8 @@ fn users_threads_and_networks_as_worked_by_hand() {
 
 #[test]
 fn each_line_shows_its_formula() {
-    let lines = compute(&Given { page_views: Some(30e6), per_machine: Some(69.0), ..Given::default() }).expect("lines");
+    let lines = compute(&CapacityInput { page_views: Some(30e6), per_machine: Some(69.0), ..CapacityInput::default() })
+        .expect("lines");
     let formulas: Vec<&str> = lines.iter().map(|line| line.formula.as_str()).collect();
     assert_eq!(
         formulas,
@@ -134,10 +139,10 @@ fn each_line_shows_its_formula() {
 
 #[test]
 fn what_says_nothing_is_refused() {
-    let rated = Given { rate: Some(100.0), ..Given::default() };
-    assert_eq!(compute(&Given::default()), Err(CapacityError::Nothing));
+    let rated = CapacityInput { rate: Some(100.0), ..CapacityInput::default() };
+    assert_eq!(compute(&CapacityInput::default()), Err(CapacityError::Nothing));
     assert_eq!(compute(&rated), Err(CapacityError::Nothing));
-    let users = Given { users: Some(10.0), response_s: Some(1.0), ..rated };
+    let users = CapacityInput { users: Some(10.0), response_s: Some(1.0), ..rated };
     assert_eq!(compute(&users), Err(CapacityError::Impossible));
 }
 

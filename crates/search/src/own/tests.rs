@@ -5,17 +5,17 @@ const SPAN: Duration = Duration::from_millis(100);
 const STALL: Duration = Duration::from_millis(20);
 
 /// 20 pieces of a tenth of a second with 100 starts each; a stall of ours in two of them.
-fn stalled() -> Own {
-    let mut own = Own::default();
+fn stalled() -> OwnEffects {
+    let mut own = OwnEffects::default();
     (0..20).for_each(|at| {
         own.piece(&piece(at));
     });
     own
 }
 
-fn piece(at: usize) -> Piece {
+fn piece(at: usize) -> TimePiece {
     let is_stalled = at % 10 == 3;
-    Piece {
+    TimePiece {
         span: SPAN,
         stalled: if is_stalled { STALL } else { Duration::ZERO },
         lag: if is_stalled { STALL } else { Duration::ZERO },
@@ -40,8 +40,8 @@ const P99: &[(f64, Option<f64>)] = &[(0.01, Some(0.02))];
 const P50: &[(f64, Option<f64>)] = &[(0.5, Some(0.02))];
 const FAILED: &[(f64, Option<f64>)] = &[(0.01, None)];
 
-fn ending<'a>(goals: &'a [(f64, Option<f64>)], tally: &'a Tally, beyond: &'a [GoalMisses]) -> Ending<'a> {
-    Ending { goals, tally, beyond, is_open: true, threads: 1, is_full: false, limit: None }
+fn ending<'a>(goals: &'a [(f64, Option<f64>)], tally: &'a Tally, beyond: &'a [GoalMisses]) -> TrialEnding<'a> {
+    TrialEnding { goals, tally, beyond, is_open: true, threads: 1, is_full: false, limit: None }
 }
 
 fn beyond(lost: u64) -> [GoalMisses; 1] {
@@ -53,25 +53,25 @@ fn what_is_met_although_we_stood_still_is_met() {
     let (own, none) = (stalled(), tally(|_| 0));
     assert_eq!(own.fault(&ending(P99, &none, &beyond(0))), None);
     // Whoever is called the limit then, nothing was lost.
-    for limit in [Fault::Generator, Fault::Users, Fault::Link] {
+    for limit in [Disturbance::Generator, Disturbance::Users, Disturbance::Link] {
         let nothing = beyond(0);
-        let full = Ending { is_full: true, limit: Some(limit), ..ending(P99, &none, &nothing) };
+        let full = TrialEnding { is_full: true, limit: Some(limit), ..ending(P99, &none, &nothing) };
         assert_eq!(own.fault(&full), None, "{limit:?}");
     }
     // Others get room while we stand still.
-    assert_eq!(own.fault(&ending(P50, &none, &beyond(0))), Some(Fault::Stalls));
-    assert_eq!(Own::default().fault(&ending(P50, &none, &beyond(0))), None);
+    assert_eq!(own.fault(&ending(P50, &none, &beyond(0))), Some(Disturbance::Stalls));
+    assert_eq!(OwnEffects::default().fault(&ending(P50, &none, &beyond(0))), None);
 }
 
 #[test]
 fn users_may_be_helped_by_a_stall() {
     let none = tally(|_| 0);
-    let of_users = Ending { is_open: false, ..ending(P99, &none, &[]) };
+    let of_users = TrialEnding { is_open: false, ..ending(P99, &none, &[]) };
     // 2 % of the time.
-    assert_eq!(stalled().fault(&of_users), Some(Fault::Stalls));
+    assert_eq!(stalled().fault(&of_users), Some(Disturbance::Stalls));
     // A third of that for each of three threads.
-    assert_eq!(stalled().fault(&Ending { threads: 3, ..of_users }), None);
-    assert_eq!(stalled().fault(&Ending { threads: 3, is_full: true, ..of_users }), Some(Fault::Generator));
+    assert_eq!(stalled().fault(&TrialEnding { threads: 3, ..of_users }), None);
+    assert_eq!(stalled().fault(&TrialEnding { threads: 3, is_full: true, ..of_users }), Some(Disturbance::Generator));
 }
 
 #[test]
@@ -79,15 +79,15 @@ fn starts_have_to_keep_to_the_plan() {
     let none = tally(|_| 0);
     let dropped = |dropped| {
         let mut own = stalled();
-        own.mend(&Piece { dropped, ..piece(0) });
+        own.mend(&TimePiece { dropped, ..piece(0) });
         own.fault(&ending(P99, &none, &beyond(0)))
     };
-    assert_eq!((dropped(0), dropped(1)), (None, Some(Fault::Generator)));
+    assert_eq!((dropped(0), dropped(1)), (None, Some(Disturbance::Generator)));
     // Behind for a whole second, or for nine tenths of one.
-    for (pieces, fault) in [(9, None), (10, Some(Fault::Generator))] {
-        let mut own = Own::default();
+    for (pieces, fault) in [(9, None), (10, Some(Disturbance::Generator))] {
+        let mut own = OwnEffects::default();
         (0..20).for_each(|at| {
-            own.piece(&Piece { late: if at < pieces { 11 } else { 0 }, ..piece(at) });
+            own.piece(&TimePiece { late: if at < pieces { 11 } else { 0 }, ..piece(at) });
         });
         assert_eq!(own.fault(&ending(P99, &none, &beyond(0))), fault, "{pieces}");
     }
@@ -99,34 +99,37 @@ fn what_stalls_may_have_lost_is_unknown() {
     assert_eq!(own.longest(), STALL * 2);
     // 3 % in the pieces with a stall, and right behind them.
     let behind = tally(|at| if matches!(at % 10, 3 | 4) { 15 } else { 0 });
-    assert_eq!(own.fault(&ending(P99, &behind, &beyond(0))), Some(Fault::Stalls));
+    assert_eq!(own.fault(&ending(P99, &behind, &beyond(0))), Some(Disturbance::Stalls));
     let nothing = beyond(0);
-    let full = Ending { is_full: true, ..ending(P99, &behind, &nothing) };
-    assert_eq!(own.fault(&full), Some(Fault::Generator), "a thread had no time left");
+    let full = TrialEnding { is_full: true, ..ending(P99, &behind, &nothing) };
+    assert_eq!(own.fault(&full), Some(Disturbance::Generator), "a thread had no time left");
     // More than 1 % took longer than the goal and both stalls together.
     assert_eq!(own.fault(&ending(P99, &behind, &beyond(21))), None);
     // No stall was near.
     let elsewhere = tally(|at| if matches!(at % 10, 7 | 8) { 15 } else { 0 });
     assert_eq!(own.fault(&ending(P99, &elsewhere, &beyond(0))), None);
-    assert_eq!(own.fault(&ending(FAILED, &behind, &beyond(60))), Some(Fault::Stalls), "a failure has no time");
+    assert_eq!(own.fault(&ending(FAILED, &behind, &beyond(60))), Some(Disturbance::Stalls), "a failure has no time");
     assert_eq!(own.fault(&ending(FAILED, &elsewhere, &beyond(60))), None);
     // Who else was the limit is told where it counts.
-    let of = |limit, lost| own.fault(&Ending { limit: Some(limit), ..ending(P99, &behind, &beyond(lost)) });
-    assert_eq!(of(Fault::Link, 0), Some(Fault::Link));
-    assert_eq!((of(Fault::Users, 21), of(Fault::Users, 0)), (Some(Fault::Users), Some(Fault::Stalls)));
+    let of = |limit, lost| own.fault(&TrialEnding { limit: Some(limit), ..ending(P99, &behind, &beyond(lost)) });
+    assert_eq!(of(Disturbance::Link, 0), Some(Disturbance::Link));
+    assert_eq!(
+        (of(Disturbance::Users, 21), of(Disturbance::Users, 0)),
+        (Some(Disturbance::Users), Some(Disturbance::Stalls))
+    );
 }
 
 /// What runs behind a stall counts as touched until no more is under way than before.
 #[test]
 fn what_runs_behind_a_stall_is_touched() {
-    let mut own = Own::default();
+    let mut own = OwnEffects::default();
     let in_flight = [2, 3, 90, 60, 30, 3, 2, 2];
     let touched: Vec<bool> = in_flight
         .iter()
         .enumerate()
         .map(|(at, in_flight)| {
             let stalled = if at == 2 { STALL } else { Duration::ZERO };
-            own.piece(&Piece { in_flight: *in_flight, stalled, ..piece(0) }).is_touched
+            own.piece(&TimePiece { in_flight: *in_flight, stalled, ..piece(0) }).is_touched
         })
         .collect();
     assert_eq!(touched, [false, false, true, true, true, false, false, false]);
@@ -135,7 +138,7 @@ fn what_runs_behind_a_stall_is_touched() {
 /// What piles up is what more is under way, and a stall of ours adds at most what came in it.
 #[test]
 fn what_piles_up_is_noted() {
-    let mut own = Own::default();
+    let mut own = OwnEffects::default();
     own.begins(2);
     let marks: Vec<Backlog> = (0..4)
         .map(|at| {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::Points;
 use crate::find_max_result::{Noise, Ran, Slower, Stalls, Unknown};
 use crate::tally::Tally;
-use crate::trial::{Class, Fault, Purpose, Trial};
+use crate::trial::{Class, Disturbance, Purpose, Trial};
 use crate::usl::Usl;
 
 /// A load that met its goals is higher than one that missed by this factor: then noise is no matter of a few percent.
@@ -76,7 +76,7 @@ pub(super) fn stalls(at: f64, points: &Points) -> Option<Stalls> {
 /// What our stalls spoiled with a load.
 pub(super) fn unknown(at: f64, trials: &[Trial]) -> Unknown {
     let unreliable =
-        || trials.iter().filter(|trial| trial.order.at == at && trial.outcome.fault == Some(Fault::Stalls));
+        || trials.iter().filter(|trial| trial.order.at == at && trial.outcome.fault == Some(Disturbance::Stalls));
     let stall = unreliable().map(|trial| trial.outcome.stall).max().unwrap_or_default();
     Unknown { at, trials: unreliable().count(), stall }
 }

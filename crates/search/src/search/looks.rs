@@ -1,7 +1,7 @@
 //! Short looks at the beginning of a search: how the load goes up until one misses.
 
-use super::{Search, Stage};
-use crate::trial::{Class, Fault, Trial};
+use super::{Search, SearchStage};
+use crate::trial::{Class, Disturbance, Trial};
 
 /// Looks at one load that prove nothing before it is called unknown.
 pub(super) const LOOK_FAULTS_MAX: usize = 2;
@@ -19,10 +19,10 @@ const UNDER: f64 = 1.2;
 
 impl Search {
     /// Looks go on above this load, if there is room for one.
-    pub(super) fn up(&self, at: f64, factor: f64) -> Stage {
+    pub(super) fn up(&self, at: f64, factor: f64) -> SearchStage {
         let under = self.points.too_much().map_or(f64::INFINITY, |top| top / UNDER);
         let up = self.settings.rounded((at * factor).min(self.settings.most));
-        if up > at && up < under { Stage::Doubling { at: up, is_falling: false } } else { Stage::Between }
+        if up > at && up < under { SearchStage::Doubling { at: up, is_falling: false } } else { SearchStage::Between }
     }
 
     /// How much higher the next look is. What is under way is rate x mean time (Little): as long as one worker could do that in half of
@@ -39,9 +39,9 @@ impl Search {
         if let Some(fault) = trial.outcome.fault {
             if self.points.fault(at, fault, LOOK_FAULTS_MAX) {
                 // Stalls come at any load, so a higher one may do without.
-                let goes_on = fault == Fault::Stalls && !is_falling && self.passed < PASSED_MAX;
+                let goes_on = fault == Disturbance::Stalls && !is_falling && self.passed < PASSED_MAX;
                 self.passed += 1;
-                self.stage = if goes_on { self.up_over(at) } else { Stage::Between };
+                self.stage = if goes_on { self.up_over(at) } else { SearchStage::Between };
             }
             return;
         }
@@ -50,7 +50,7 @@ impl Search {
             // More requests are surer, and a higher load has them; where there are enough a second look may be better.
             let has_few = self.has_few(trial);
             if has_few && at < self.settings.most || !has_few && self.again.replace(at) != Some(at) {
-                self.stage = if has_few { self.up(at, UP) } else { Stage::Doubling { at, is_falling } };
+                self.stage = if has_few { self.up(at, UP) } else { SearchStage::Doubling { at, is_falling } };
                 return;
             }
         }
@@ -67,12 +67,12 @@ impl Search {
         self.stage = match (fails, self.points.looked_well()) {
             // After a large step what lies between is looked at in small ones.
             (true, Some(well)) => self.up(self.points.lower().map_or(well, |met| met.max(well)), UP),
-            (true, None) if at <= self.settings.least => Stage::Between,
+            (true, None) if at <= self.settings.least => SearchStage::Between,
             (true, None) => {
                 let down = self.settings.rounded((at / 4.0).max(self.settings.least));
-                Stage::Doubling { at: down, is_falling: true }
+                SearchStage::Doubling { at: down, is_falling: true }
             }
-            (false, _) if is_falling || at >= self.settings.most => Stage::Between,
+            (false, _) if is_falling || at >= self.settings.most => SearchStage::Between,
             (false, _) => self.up(at, self.growth(trial)),
         };
     }
@@ -86,8 +86,8 @@ impl Search {
     }
 
     /// Looks go on above a load that is unknown.
-    fn up_over(&self, at: f64) -> Stage {
+    fn up_over(&self, at: f64) -> SearchStage {
         let up = self.settings.rounded((at * UP).min(self.settings.most));
-        if up > at { Stage::Doubling { at: up, is_falling: false } } else { Stage::Between }
+        if up > at { SearchStage::Doubling { at: up, is_falling: false } } else { SearchStage::Between }
     }
 }

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use super::{FAULTS_MAX, OWN_WIDTH, OwnLimit, Settings, WIDTH};
-use crate::find_max_result::Ended;
+use crate::find_max_result::SearchEnd;
 use crate::search::DOWN;
 use crate::tally::Tally;
-use crate::trial::{Class, Fault};
+use crate::trial::{Class, Disturbance};
 
 /// A load that looked well is not tried itself as long as there is room between it and one that did not.
 const NEAR: f64 = 1.15;
@@ -31,7 +31,7 @@ pub(super) struct Point {
     /// What it came to.
     pub(super) class: Option<Class>,
     /// Nobody knows what it would come to, for this reason.
-    unknown: Option<Fault>,
+    unknown: Option<Disturbance>,
 }
 
 impl Point {
@@ -106,7 +106,7 @@ impl Points {
     }
 
     /// A trial that proved nothing; whether nobody will know what this load comes to, since there were `most` in a row.
-    pub(super) fn fault(&mut self, at: f64, fault: Fault, most: usize) -> bool {
+    pub(super) fn fault(&mut self, at: f64, fault: Disturbance, most: usize) -> bool {
         let point = self.entry(at);
         (point.faults, point.faults_all) = (point.faults + 1, point.faults_all + 1);
         // Now and then one is good, and the load is still not worth the time.
@@ -139,7 +139,7 @@ impl Points {
     }
 
     /// The lowest load above another that nobody knows, for such a reason.
-    fn unknown_above(&self, than: f64, is: impl Fn(Fault) -> bool) -> Option<OwnLimit> {
+    fn unknown_above(&self, than: f64, is: impl Fn(Disturbance) -> bool) -> Option<OwnLimit> {
         let unknown = self.all.iter().filter_map(|point| Some((point.at, point.unknown?)));
         unknown.into_iter().find(|(at, fault)| *at > than && is(*fault))
     }
@@ -161,13 +161,13 @@ impl Points {
 
     /// What was met is not more than this machine can do.
     pub(super) fn own_limit(&self) -> Option<OwnLimit> {
-        self.unknown_above(self.lower().unwrap_or(0.0), |fault| fault != Fault::Stalls)
+        self.unknown_above(self.lower().unwrap_or(0.0), |fault| fault != Disturbance::Stalls)
     }
 
     /// The lowest load above what was met of which our stalls let nobody know anything.
     pub(super) fn stalled(&self) -> Option<f64> {
         let upper = self.upper().unwrap_or(f64::INFINITY);
-        let stalled = self.unknown_above(self.lower().unwrap_or(0.0), |fault| fault == Fault::Stalls);
+        let stalled = self.unknown_above(self.lower().unwrap_or(0.0), |fault| fault == Disturbance::Stalls);
         stalled.map(|(at, _)| at).filter(|at| *at < upper)
     }
 
@@ -201,16 +201,16 @@ impl Points {
     fn open_below(&self, top: f64) -> Vec<f64> {
         let is_open = |point: &&Point| match point.class {
             Some(class) => class == Class::Undecided,
-            None => point.unknown == Some(Fault::Stalls),
+            None => point.unknown == Some(Disturbance::Stalls),
         };
         self.all.iter().filter(is_open).map(|point| point.at).filter(|at| *at < top).collect()
     }
 
     /// The load that is tried next, or why there is none.
-    pub(super) fn pick(&self, settings: &Settings) -> Result<f64, Ended> {
+    pub(super) fn pick(&self, settings: &Settings) -> Result<f64, SearchEnd> {
         match self.pick_between(settings) {
             // One short look may have met a moment that does not come again.
-            Err(ended @ (Ended::Width | Ended::Noise)) => {
+            Err(ended @ (SearchEnd::Width | SearchEnd::Noise)) => {
                 self.upper().filter(|at| self.is_only_looked_at(*at, settings)).ok_or(ended)
             }
             picked => picked,
@@ -223,7 +223,7 @@ impl Points {
         !settings.is_plain && self.lower().is_some() && self.at(at).is_some_and(is_untried)
     }
 
-    fn pick_between(&self, settings: &Settings) -> Result<f64, Ended> {
+    fn pick_between(&self, settings: &Settings) -> Result<f64, SearchEnd> {
         let round = |at: f64| settings.rounded(at);
         let middle = |low: f64, high: f64| round((low * high).sqrt());
         let is_new = |at: f64| self.is_new(at);
@@ -232,7 +232,7 @@ impl Points {
             // Nothing was missed: the largest load that may be tried was reached.
             let at = settings.most;
             let is_promising = self.at(at).is_some_and(|point| point.is_promising(&settings.goals));
-            return if is_new(at) || is_promising && self.lower().is_none() { Ok(at) } else { Err(Ended::Most) };
+            return if is_new(at) || is_promising && self.lower().is_none() { Ok(at) } else { Err(SearchEnd::Most) };
         };
         let is_known = self.top() == Some(top);
         let is_own = self.upper().is_none() && self.own_limit().is_some_and(|(at, _)| at == top);
@@ -251,13 +251,13 @@ impl Points {
         match (open.first(), open.last()) {
             // A short look that lost too much, and nobody is sure.
             _ if !is_known && is_new(top) => Ok(top),
-            _ if is_known && top / lower <= 1.0 + width => Err(Ended::Width),
+            _ if is_known && top / lower <= 1.0 + width => Err(SearchEnd::Width),
             (Some(first), Some(last)) => {
                 // What is open in the middle is left: each side is narrowed by itself.
                 let half = width / 2.0;
                 let (below, above) = (is_close(lower, *first, half), is_close(*last, top, half) || !is_known);
                 match (below, above) {
-                    (true, true) if is_known => Err(Ended::Noise),
+                    (true, true) if is_known => Err(SearchEnd::Noise),
                     (true, true) => self.pick_above(settings, *last).map(round),
                     (false, true) => Ok(middle(lower, *first)),
                     (true, false) => Ok(middle(*last, top)),
@@ -265,13 +265,13 @@ impl Points {
                     (false, false) => Ok(middle(*last, top)),
                 }
             }
-            _ if is_close(lower, top, width) => Err(Ended::Width),
+            _ if is_close(lower, top, width) => Err(SearchEnd::Width),
             _ => Ok(middle(lower, top)),
         }
     }
 
     /// No load was met yet. `open`: those below `top` that are.
-    fn pick_below(&self, settings: &Settings, open: &[f64], top: f64) -> Result<f64, Ended> {
+    fn pick_below(&self, settings: &Settings, open: &[f64], top: f64) -> Result<f64, SearchEnd> {
         let promising = || self.all.iter().filter(|point| point.at < top && point.is_promising(&settings.goals));
         if let Some(point) = promising().rfind(|point| point.has_few(&settings.goals)) {
             return Ok(point.at);
@@ -298,13 +298,14 @@ impl Points {
         match again().filter(|_| !is_enough) {
             Some(at) => Ok(at),
             None if down < obstacle && self.is_new(down) => Ok(down),
-            None => again().ok_or(Ended::Least),
+            None => again().ok_or(SearchEnd::Least),
         }
     }
 
     /// The highest load, up to this one, that our stalls spoiled, if it is not known to be too much.
     fn unreliable(&self, up_to: f64) -> Option<f64> {
-        let is_it = |point: &&Point| point.at <= up_to && point.unknown == Some(Fault::Stalls) && point.class.is_none();
+        let is_it =
+            |point: &&Point| point.at <= up_to && point.unknown == Some(Disturbance::Stalls) && point.class.is_none();
         self.all.iter().rfind(is_it).map(|point| point.at)
     }
 
@@ -324,8 +325,8 @@ impl Points {
     }
 
     /// Nothing above is known to be missed, and what is tried there stays open.
-    fn pick_above(&self, settings: &Settings, open: f64) -> Result<f64, Ended> {
+    fn pick_above(&self, settings: &Settings, open: f64) -> Result<f64, SearchEnd> {
         let up = settings.rounded((open * DOWN).min(settings.most));
-        if up > open && self.is_new(up) { Ok(up) } else { Err(Ended::Noise) }
+        if up > open && self.is_new(up) { Ok(up) } else { Err(SearchEnd::Noise) }
     }
 }

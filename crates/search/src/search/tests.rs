@@ -13,7 +13,7 @@ struct Edge {
 }
 
 /// A stall of ours, in each trial whose number says so, that loses twice what is allowed.
-fn stalled(outcome: &mut Outcome) {
+fn stalled(outcome: &mut TrialOutcome) {
     let mut tally = Tally::default();
     tally.extend(&outcome.tally);
     let (goal, times) = (outcome.tally.lost(0), Moments::default());
@@ -23,11 +23,11 @@ fn stalled(outcome: &mut Outcome) {
         is_touched: true,
         ..Bin::default()
     });
-    (outcome.tally, outcome.fault, outcome.stall) = (tally, Some(Fault::Stalls), Duration::from_millis(70));
+    (outcome.tally, outcome.fault, outcome.stall) = (tally, Some(Disturbance::Stalls), Duration::from_millis(70));
 }
 
 impl Edge {
-    fn outcome(&self, order: &TrialOrder) -> Outcome {
+    fn outcome(&self, order: &TrialOrder) -> TrialOutcome {
         let is_met = order.at <= self.at;
         let mut tally = Tally::default();
         let pieces = (order.span.as_secs_f64() / order.bin.as_secs_f64()) as u64;
@@ -39,14 +39,14 @@ impl Edge {
             let times = Moments { count, sum: count * stay, squares: count * stay * stay, most: stay };
             tally.push(Bin { lost: vec![GoalMisses { lost, of: each }], times, ..Bin::default() });
         }
-        Outcome {
+        TrialOutcome {
             tally,
-            fault: (order.at > self.fault_above).then_some(Fault::Generator),
+            fault: (order.at > self.fault_above).then_some(Disturbance::Generator),
             measured: order.span,
             done_per_s: order.at,
             limit: "target",
             is_held: self.is_plain.then_some(is_met),
-            ..Outcome::default()
+            ..TrialOutcome::default()
         }
     }
 }
@@ -69,7 +69,7 @@ fn run(edge: &Edge, settings: Settings) -> (SearchResult, Vec<Trial>) {
     run_with(settings, |order| edge.outcome(order))
 }
 
-fn run_with(settings: Settings, outcome: impl Fn(&TrialOrder) -> Outcome) -> (SearchResult, Vec<Trial>) {
+fn run_with(settings: Settings, outcome: impl Fn(&TrialOrder) -> TrialOutcome) -> (SearchResult, Vec<Trial>) {
     let mut search = Search::new(settings);
     let mut now = Duration::ZERO;
     for _ in 0..1_000 {
@@ -99,7 +99,7 @@ fn an_edge_is_found() {
         let numbers: Vec<usize> = trials.iter().map(|trial| trial.order.number).collect();
         assert_eq!(numbers, (1..=trials.len()).collect::<Vec<_>>());
         if at > 100.0 {
-            assert!(upper / lower <= 1.05 + 1e-9 && found.ended == Ended::Width, "{at}: {found:?}");
+            assert!(upper / lower <= 1.05 + 1e-9 && found.ended == SearchEnd::Width, "{at}: {found:?}");
             assert!(found.is_confirmed);
         }
     }
@@ -112,7 +112,7 @@ fn a_limit_of_ours_is_no_upper_bound() {
     let (found, trials) = run(&edge, settings(&edge));
     assert_eq!((found.upper, found.limit), (None, "generator"));
     let (at, fault) = found.own_limit.expect("it is told");
-    assert!(at > 3_000.0 && fault == Fault::Generator && found.ended == Ended::OwnLimit, "{found:?}");
+    assert!(at > 3_000.0 && fault == Disturbance::Generator && found.ended == SearchEnd::OwnLimit, "{found:?}");
     assert!(found.lower.is_some_and(|lower| lower > 2_000.0 && lower <= 3_000.0), "{found:?}");
     // Each load that could not be tried was tried again.
     let again = |at: f64| trials.iter().filter(|trial| trial.order.at == at).map(|trial| trial.order.purpose).collect();
@@ -127,7 +127,7 @@ fn a_unreliable_trial_is_made_again() {
     let edge = Edge { at: 500.0, fault_above: f64::INFINITY, is_plain: false };
     let mut search = Search::new(settings(&edge));
     let Step::Trial(first) = search.next(Duration::ZERO) else { panic!("a trial") };
-    let unreliable = Outcome { fault: Some(Fault::Link), ..edge.outcome(&first) };
+    let unreliable = TrialOutcome { fault: Some(Disturbance::Link), ..edge.outcome(&first) };
     search.received(&first, unreliable, Duration::ZERO, Duration::from_secs(1));
     let Step::Trial(second) = search.next(Duration::from_secs(1)) else { panic!("a trial") };
     assert_eq!((second.at, second.number), (first.at, 2));
@@ -138,10 +138,10 @@ fn a_unreliable_trial_is_made_again() {
 fn the_largest_and_the_least_end_it() {
     let edge = Edge { at: f64::INFINITY, fault_above: f64::INFINITY, is_plain: false };
     let (found, _) = run(&edge, Settings { most: 500.0, ..settings(&edge) });
-    assert_eq!((found.lower, found.upper, found.ended), (Some(500.0), None, Ended::Most), "{found:?}");
+    assert_eq!((found.lower, found.upper, found.ended), (Some(500.0), None, SearchEnd::Most), "{found:?}");
     let edge = Edge { at: 0.0, fault_above: f64::INFINITY, is_plain: false };
     let (found, _) = run(&edge, settings(&edge));
-    assert_eq!((found.lower, found.ended), (None, Ended::Least), "{found:?}");
+    assert_eq!((found.lower, found.ended), (None, SearchEnd::Least), "{found:?}");
     assert!(found.upper.is_some_and(|upper| upper <= 1.5), "{found:?}");
 }
 
@@ -154,7 +154,7 @@ fn connections_need_one_trial_each() {
         let (lower, upper) = (found.lower.expect("a bound"), found.upper.expect("a bound"));
         assert!(lower <= at && at < upper && (upper / lower <= 1.05 || upper - lower <= 1.0), "{at}: {found:?}");
         assert!(trials.iter().all(|trial| trial.order.at.fract() == 0.0));
-        assert_eq!(found.ended, Ended::Width);
+        assert_eq!(found.ended, SearchEnd::Width);
     }
 }
 
@@ -179,7 +179,7 @@ fn it_can_be_stopped_at_any_time() {
         search.stop();
         assert_eq!(search.next(now), Step::Over);
         let found = search.found();
-        assert!(is_over || found.ended == Ended::Stopped);
+        assert!(is_over || found.ended == SearchEnd::Stopped);
         assert!(found.lower.is_none_or(|lower| lower <= 777.0) && found.upper.is_none_or(|upper| upper > 777.0));
     }
 }
@@ -191,7 +191,7 @@ fn the_trials_may_be_counted() {
     let (whole, all) = run(&edge, settings(&edge));
     for most in 1..all.len() {
         let (found, trials) = run(&edge, Settings { trials_max: Some(most), ..settings(&edge) });
-        assert_eq!((trials.len(), found.ended), (most, Ended::Trials), "{found:?}");
+        assert_eq!((trials.len(), found.ended), (most, SearchEnd::Trials), "{found:?}");
         let orders = |trials: &[Trial]| trials.iter().map(|trial| trial.order).collect::<Vec<_>>();
         assert_eq!(orders(&trials), orders(&all[..most]), "they are those of the whole search");
         assert!(trials.last().is_some_and(|last| last.recovered.is_none() && last.not_recovered.is_none()));
@@ -281,7 +281,7 @@ fn what_our_stalls_spoil_is_unknown_and_never_failed() {
         }
         outcome
     });
-    assert_eq!((found.upper, found.limit, found.ended, found.own_limit), (None, "generator", Ended::Stalls, None));
+    assert_eq!((found.upper, found.limit, found.ended, found.own_limit), (None, "generator", SearchEnd::Stalls, None));
     let unknown = found.unknown.expect("it is told");
     let lower = found.lower.expect("a bound");
     assert!(unknown.at > 700.0 && unknown.at <= lower * 1.05 && lower <= 700.0, "{found:?}");
@@ -323,7 +323,7 @@ fn what_ran_without_a_loss_is_reported() {
 }
 
 /// What came of a trial of a target that does 200 a second, and takes a while when there are more: nothing is lost yet.
-fn piling(order: &TrialOrder, per_s: f64, ours: f64) -> Outcome {
+fn piling(order: &TrialOrder, per_s: f64, ours: f64) -> TrialOutcome {
     let (mut tally, bin_s) = (Tally::default(), order.bin.as_secs_f64());
     let pieces = (order.span.as_secs_f64() / bin_s) as usize;
     let (starts, grown) = (order.at * bin_s, (order.at - per_s).max(0.0) * bin_s);
@@ -335,7 +335,13 @@ fn piling(order: &TrialOrder, per_s: f64, ours: f64) -> Outcome {
         let lost = vec![GoalMisses { lost: 0, of: count as u64 }];
         tally.push(Bin { lost, times, backlog, ..Bin::default() });
     }
-    Outcome { tally, measured: order.span, done_per_s: order.at.min(per_s), limit: "target", ..Outcome::default() }
+    TrialOutcome {
+        tally,
+        measured: order.span,
+        done_per_s: order.at.min(per_s),
+        limit: "target",
+        ..TrialOutcome::default()
+    }
 }
 
 /// A limit of time that no trial is long enough for: what piles up shows that it would be passed, and our own stalls are no proof.
@@ -416,7 +422,7 @@ fn what_our_stalls_leave_open_is_narrowed_from_both_sides() {
     });
     let (lower, upper) = (found.lower.expect("a bound"), found.upper.expect("a bound"));
     assert!(lower > 800.0 && lower <= 850.0 && (1_100.0..1_160.0).contains(&upper), "{found:?}");
-    assert_eq!((found.ended, found.response()), (Ended::Stalls, Some(f64::midpoint(lower, upper))), "{found:?}");
+    assert_eq!((found.ended, found.response()), (SearchEnd::Stalls, Some(f64::midpoint(lower, upper))), "{found:?}");
     let unreliable =
         trials.windows(2).filter(|both| both[0].outcome.fault.is_some() && both[0].order.at == both[1].order.at);
     let again: Vec<&TrialOrder> = unreliable.map(|both| &both[1].order).collect();

@@ -12,7 +12,7 @@ mod town;
 
 use std::time::Duration;
 
-use search::{Ended, SearchResult};
+use search::{SearchEnd, SearchResult};
 use town::Wanted;
 
 /// Fixed, so that a failure can be looked at again.
@@ -121,7 +121,7 @@ fn a_cliff_is_found_where_it_is() {
     let (lower, upper) = (found.lower.expect("a bound"), found.upper.expect("a bound"));
     let truth = 500.0 / 0.99;
     assert!(lower <= truth && truth < upper && upper / lower < 1.06, "{}", line(&found));
-    assert_eq!((found.is_confirmed, found.ended, found.noise), (true, Ended::Width, None), "{}", line(&found));
+    assert_eq!((found.is_confirmed, found.ended, found.noise), (true, SearchEnd::Width, None), "{}", line(&found));
 }
 
 /// It stands still for a second, about every quarter of a minute.

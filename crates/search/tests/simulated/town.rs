@@ -11,7 +11,8 @@ use pacing::Nanos;
 use pacing::change::ChangeKind;
 use plan::{Arrivals, Flags, Load, Plan, RATE_UNIT, RateStage, UserShape};
 use search::{
-    Bin, Ending, Fault, Go, Moments, Outcome, Own, Piece, Search, SearchResult, Settings, Step, Tally, TrialOrder,
+    Bin, Disturbance, Go, Moments, OwnEffects, Search, SearchResult, Settings, Step, Tally, TimePiece, TrialEnding,
+    TrialOrder, TrialOutcome,
 };
 use target::{Behavior, SteppedServer};
 
@@ -116,11 +117,16 @@ fn plan_of(base: &Plan, wanted: &Wanted, order: &TrialOrder, seed: u64) -> Plan 
     plan
 }
 
-fn fault(own: &Own, (goals, tally): (&[Threshold], &Tally), total: &Snapshot, is_open: bool) -> Option<Fault> {
+fn fault(
+    own: &OwnEffects,
+    (goals, tally): (&[Threshold], &Tally),
+    total: &Snapshot,
+    is_open: bool,
+) -> Option<Disturbance> {
     let longer_ns = own.longest().as_nanos() as u64;
     let beyond: Vec<_> = goals.iter().map(|goal| goal.longer_by(longer_ns).lost(total)).collect();
     let goals = &allowed(goals);
-    own.fault(&Ending { goals, tally, beyond: &beyond, is_open, threads: 1, is_full: false, limit: None })
+    own.fault(&TrialEnding { goals, tally, beyond: &beyond, is_open, threads: 1, is_full: false, limit: None })
 }
 
 impl Town {
@@ -130,7 +136,7 @@ impl Town {
         order: &TrialOrder,
         search: &Search,
         wanted: &Wanted,
-    ) -> Outcome {
+    ) -> TrialOutcome {
         let mut judge = search.judge(order);
         let (stop, began) = (StopHandle::default(), self.network.now());
         let mut host = None;
@@ -145,7 +151,7 @@ impl Town {
             self.stall(host, began, (order.warmup + order.span_max, wanted.stalled));
         }
         let (mut tally, mut wants_end, mut is_ended) = (Tally::default(), false, false);
-        let mut own = Own::default();
+        let mut own = OwnEffects::default();
         let mut ends_at = Nanos::from(order.span_max);
         while run.is_waiting() {
             let next = self.network.next().expect("something happens");
@@ -156,7 +162,7 @@ impl Town {
             let is_on = run.step(0, |reported| {
                 let lost = goals.iter().map(|goal| goal.lost(reported.added)).collect();
                 let in_flight = reported.total.gauges.in_flight.response.count();
-                let piece = Piece::of(reported.added, in_flight, order.bin);
+                let piece = TimePiece::of(reported.added, in_flight, order.bin);
                 let mut bin = Bin { lost, times: Moments::of(reported.added), ..Bin::default() };
                 if reported.is_again || reported.from >= ends_at {
                     own.mend(&piece);
@@ -185,7 +191,7 @@ impl Town {
         let times = finished.total.class(Class::Succeeded);
         let response = times.of(Measure::Response);
         let measured = self.network.now().since(began).as_duration().saturating_sub(order.warmup);
-        Outcome {
+        TrialOutcome {
             tally,
             measured,
             done_per_s: finished.total.counts.finished() as f64 / measured.as_secs_f64(),
@@ -193,8 +199,8 @@ impl Town {
             p99_ns: response.quantile(0.99),
             fault,
             stall: own.stall_max(),
-            limit: fault.map_or("target", Fault::limit),
-            ..Outcome::default()
+            limit: fault.map_or("target", Disturbance::limit),
+            ..TrialOutcome::default()
         }
     }
 

@@ -12,7 +12,7 @@ mod world;
 
 use std::time::Duration;
 
-use search::{Ended, SearchResult};
+use search::{SearchEnd, SearchResult};
 use world::{Arrivals, Service, World};
 
 /// Searches of each kind: nine in ten have to be right.
@@ -106,7 +106,7 @@ fn a_cliff_is_found_where_it_is() {
         let found = world::search(world, 0.010, 0.01, MINUTE * 12);
         let (lower, upper) = (found.lower.expect("a bound"), found.upper.expect("a bound"));
         assert!(lower <= 1_000.0 && 1_000.0 <= upper && upper / lower < 1.051, "{}", line(&found));
-        assert_eq!((found.is_confirmed, found.ended, found.noise), (true, Ended::Width, None), "{}", line(&found));
+        assert_eq!((found.is_confirmed, found.ended, found.noise), (true, SearchEnd::Width, None), "{}", line(&found));
     }
 }
 

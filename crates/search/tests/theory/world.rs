@@ -7,7 +7,8 @@ use std::time::Duration;
 use metrics::GoalMisses;
 use pacing::Random;
 use search::{
-    Bin, Ending, Go, Judge, Moments, Outcome, Own, Piece, Search, SearchResult, Settings, Step, Tally, TrialOrder,
+    Bin, Go, Judge, Moments, OwnEffects, Search, SearchResult, Settings, Step, Tally, TimePiece, TrialEnding,
+    TrialOrder, TrialOutcome,
 };
 
 use crate::queue::{Queue, Stay};
@@ -117,14 +118,14 @@ impl World {
         }
     }
 
-    fn trial(&mut self, order: &TrialOrder, search: &Search, limit_s: f64) -> Outcome {
+    fn trial(&mut self, order: &TrialOrder, search: &Search, limit_s: f64) -> TrialOutcome {
         let (began, mut at) = (self.now, self.now);
         let from = began + order.warmup.as_secs_f64();
         let until = from + order.span_max.as_secs_f64();
         let bin_s = order.bin.as_secs_f64();
         let mut seen = Seen::new(search.judge(order), from, limit_s);
         let (mut leaving, mut left) = (Leaving::default(), Vec::new());
-        let (mut ends, mut piece, mut is_warm) = (from, Piece::default(), false);
+        let (mut ends, mut piece, mut is_warm) = (from, TimePiece::default(), false);
         let mut users: BinaryHeap<Reverse<u64>> = BinaryHeap::new();
         if matches!(self.arrivals, Arrivals::Users) {
             users.extend((0..order.at as u64).map(|_| Reverse((began * NANOS) as u64)));
@@ -144,14 +145,14 @@ impl World {
                 if is_warm {
                     let stalled = Duration::from_secs_f64(self.own_stalls(ends - bin_s, ends));
                     let in_flight = in_flight as u64;
-                    let seen_piece = Piece { span: order.bin, stalled, lag: stalled, in_flight, ..piece };
+                    let seen_piece = TimePiece { span: order.bin, stalled, lag: stalled, in_flight, ..piece };
                     let dues = leaving.iter().map(|Reverse((_, due))| *due as f64 / NANOS).chain(self.queue.there());
                     let late = dues.filter(|due| *due >= from && ends - due > limit_s).count();
                     is_over = seen.piece(&seen_piece, late as u64) == Go::Stop;
                 } else {
                     seen.own.begins(in_flight as u64);
                 }
-                (piece, is_warm) = (Piece::default(), true);
+                (piece, is_warm) = (TimePiece::default(), true);
                 ends += bin_s;
             }
             if is_over {
@@ -184,7 +185,7 @@ struct Seen {
     from: f64,
     limit_s: f64,
     tally: Tally,
-    own: Own,
+    own: OwnEffects,
     bin: Bin,
     stays: Vec<u64>,
     done: u64,
@@ -196,7 +197,7 @@ fn empty() -> Bin {
 
 impl Seen {
     fn new(judge: Judge, from: f64, limit_s: f64) -> Self {
-        let (tally, own) = (Tally::default(), Own::default());
+        let (tally, own) = (Tally::default(), OwnEffects::default());
         Self { judge, from, limit_s, tally, own, bin: empty(), stays: Vec::new(), done: 0 }
     }
 
@@ -214,20 +215,20 @@ impl Seen {
         }
     }
 
-    fn piece(&mut self, piece: &Piece, late: u64) -> Go {
+    fn piece(&mut self, piece: &TimePiece, late: u64) -> Go {
         let mut full = std::mem::replace(&mut self.bin, empty());
         self.own.piece(piece).mark(&mut full);
         self.tally.push(full.clone());
         self.judge.piece(full, &[late])
     }
 
-    fn outcome(mut self, is_open: bool, measured: f64) -> Outcome {
+    fn outcome(mut self, is_open: bool, measured: f64) -> TrialOutcome {
         self.tally.mend(self.bin);
         let Self { limit_s, tally, own, mut stays, done, .. } = self;
         stays.sort_unstable();
         let beyond = limit_s + own.longest().as_secs_f64();
         let slower = stays.iter().filter(|stayed| **stayed as f64 / NANOS >= beyond).count() as u64;
-        let fault = own.fault(&Ending {
+        let fault = own.fault(&TrialEnding {
             goals: &[(0.01, Some(limit_s))],
             tally: &tally,
             beyond: &[GoalMisses { lost: slower, of: stays.len() as u64 }],
@@ -236,7 +237,7 @@ impl Seen {
             is_full: false,
             limit: None,
         });
-        Outcome {
+        TrialOutcome {
             fault,
             stall: own.stall_max(),
             p50_ns: stays.get(stays.len() / 2).copied(),
@@ -244,7 +245,7 @@ impl Seen {
             measured: Duration::from_secs_f64(measured),
             done_per_s: done as f64 / measured,
             limit: "target",
-            ..Outcome::default()
+            ..TrialOutcome::default()
         }
     }
 }

@@ -4,9 +4,9 @@ fn name(text: &str) -> GateName {
     GateName::parse(text).expect("a name")
 }
 
-fn wait(gates: &Gates, text: &str) -> Waiting {
+fn wait(gates: &Gates, text: &str) -> GateWaiter {
     match gates.enter(name(text)) {
-        Entry::Waits(waiting) => waiting,
+        GateEntry::Waits(waiting) => waiting,
         other => panic!("{text}: {other:?}"),
     }
 }
@@ -36,18 +36,18 @@ fn who_waits_is_counted_until_the_gate_opens_or_the_request_is_gone() {
     assert!(second.is_over() && !other.is_over());
     assert_eq!((gates.waiting(name("a")), gates.waiting(name("b"))), (0, 1));
     // It stays open.
-    assert!(matches!(gates.enter(name("a")), Entry::IsOpen));
+    assert!(matches!(gates.enter(name("a")), GateEntry::IsOpen));
     assert_eq!(gates.open(name("a")), Some(0));
     // One that nobody came to can be opened first.
     assert_eq!(gates.open(name("c")), Some(0));
-    assert!(matches!(gates.enter(name("c")), Entry::IsOpen));
+    assert!(matches!(gates.enter(name("c")), GateEntry::IsOpen));
 }
 
 #[test]
 fn gates_are_bounded_and_those_that_nobody_needs_give_way() {
     let gates = Gates::default();
-    let mut waiting: Vec<Waiting> = (0..GATES_MAX).map(|number| wait(&gates, &number.to_string())).collect();
-    assert!(matches!(gates.enter(name("more")), Entry::NoRoom));
+    let mut waiting: Vec<GateWaiter> = (0..GATES_MAX).map(|number| wait(&gates, &number.to_string())).collect();
+    assert!(matches!(gates.enter(name("more")), GateEntry::NoRoom));
     assert_eq!(gates.open(name("more")), None);
     // The known ones go on.
     assert_eq!(gates.open(name("0")), Some(1));
@@ -57,8 +57,8 @@ fn gates_are_bounded_and_those_that_nobody_needs_give_way() {
     waiting.swap_remove(5);
     waiting.swap_remove(0);
     let more = wait(&gates, "more");
-    assert!(matches!(gates.enter(name("another")), Entry::NoRoom));
-    assert!(matches!(gates.enter(name("0")), Entry::IsOpen));
+    assert!(matches!(gates.enter(name("another")), GateEntry::NoRoom));
+    assert!(matches!(gates.enter(name("0")), GateEntry::IsOpen));
     drop(more);
     assert_eq!(gates.open(name("instead")), Some(0));
 }

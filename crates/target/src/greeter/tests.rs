@@ -12,7 +12,7 @@ fn request(name: &str, delay_ms: u32, status: u32, replies: u32) -> Vec<u8> {
 }
 
 /// What a call says until it ends, driven by its own timers.
-fn converse(path: &str, pieces: &[&[u8]]) -> (Vec<String>, Ending, Nanos) {
+fn converse(path: &str, pieces: &[&[u8]]) -> (Vec<String>, CallEnding, Nanos) {
     let mut call = Call::new(path.as_bytes(), PLAIN, Nanos::NEVER).expect("a method");
     let mut now = Nanos::from_millis(5);
     pieces.iter().for_each(|piece| call.take(piece, now));
@@ -25,10 +25,10 @@ fn converse(path: &str, pieces: &[&[u8]]) -> (Vec<String>, Ending, Nanos) {
             let (taken, piece) = reader.handle(rest).expect("messages");
             rest = &rest[taken..];
             match piece {
-                Piece::NeedMore => break,
-                Piece::Bytes(bytes) => current.extend_from_slice(bytes),
-                Piece::Begun { .. } => {}
-                Piece::End => {
+                MessagePiece::NeedMore => break,
+                MessagePiece::Bytes(bytes) => current.extend_from_slice(bytes),
+                MessagePiece::Begun { .. } => {}
+                MessagePiece::End => {
                     let bytes = std::mem::take(&mut current);
                     said.push(HelloReply::decode(&*bytes).expect("a reply").message);
                 }

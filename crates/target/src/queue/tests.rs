@@ -1,19 +1,20 @@
 use super::*;
 
-fn shape(path: &str, query: &str) -> Shape {
-    Shape::parse(path, query).expect("a queue")
+fn shape(path: &str, query: &str) -> QueueShape {
+    QueueShape::parse(path, query).expect("a queue")
 }
 
 const MILLI: u64 = 1_000_000;
 
 #[test]
 fn paths_are_read() {
-    let plain = Shape { workers: 4, mean: Nanos(10 * MILLI), is_even: false, leak_percent: 0, room: 0, stall: None };
-    assert_eq!(Shape::parse("4/10", ""), Some(plain));
-    assert_eq!(Shape::parse("4/10/even", "x=1"), Some(Shape { is_even: true, ..plain }));
+    let plain =
+        QueueShape { workers: 4, mean: Nanos(10 * MILLI), is_even: false, leak_percent: 0, room: 0, stall: None };
+    assert_eq!(QueueShape::parse("4/10", ""), Some(plain));
+    assert_eq!(QueueShape::parse("4/10/even", "x=1"), Some(QueueShape { is_even: true, ..plain }));
     let stall = Some((Nanos(30_000 * MILLI), Nanos(500 * MILLI)));
-    let all = Shape { leak_percent: 20, room: 100, stall, ..plain };
-    assert_eq!(Shape::parse("4/10", "leak=20&room=100&stall=30000/500"), Some(all));
+    let all = QueueShape { leak_percent: 20, room: 100, stall, ..plain };
+    assert_eq!(QueueShape::parse("4/10", "leak=20&room=100&stall=30000/500"), Some(all));
     for (path, query) in [
         ("0/10", ""),
         ("4097/10", ""),
@@ -27,7 +28,7 @@ fn paths_are_read() {
         ("4/10", "stall=5"),
         ("4/10", "stall=0/5"),
     ] {
-        assert_eq!(Shape::parse(path, query), None, "{path}?{query}");
+        assert_eq!(QueueShape::parse(path, query), None, "{path}?{query}");
     }
 }
 

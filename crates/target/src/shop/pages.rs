@@ -15,7 +15,7 @@ const FOUND: u32 = 5;
 
 /// A page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Page {
+pub(crate) enum ShopPage {
     Login,
     Logout,
     Account,
@@ -27,7 +27,7 @@ pub(crate) enum Page {
     Search,
     Cart,
     Pay,
-    Order,
+    PaidOrder,
     /// Counts by session, of the server.
     Sessions,
 }
@@ -36,7 +36,7 @@ pub(crate) enum Page {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BadName;
 
-impl Page {
+impl ShopPage {
     /// By the first part of a path and the rest of it; `None` when it is none of the shop.
     pub(crate) fn of(name: &str, rest: Option<&str>) -> Option<Result<Self, BadName>> {
         Some(Ok(match (name, rest) {
@@ -47,7 +47,7 @@ impl Page {
             ("search", None) => Self::Search,
             ("cart", None) => Self::Cart,
             ("pay", None) => Self::Pay,
-            ("order", None) => Self::Order,
+            ("order", None) => Self::PaidOrder,
             ("api", Some("token")) => Self::Token,
             ("stats", Some("sessions")) => Self::Sessions,
             ("items", Some(number)) => {
@@ -73,7 +73,7 @@ impl Page {
             Self::Search => 6,
             Self::Cart => 7,
             Self::Pay => 8,
-            Self::Order => 9,
+            Self::PaidOrder => 9,
             Self::Sessions => 10,
         }
     }

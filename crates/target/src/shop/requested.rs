@@ -33,7 +33,7 @@ impl Proof {
 
 /// How a body is to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum BodyForm {
     /// Fields as browsers send them; also what says nothing of itself.
     Fields,
     Json,
@@ -47,7 +47,7 @@ pub(crate) struct ShopRequest {
     query: Box<str>,
     pub(crate) cookie: Proof,
     pub(crate) token: Proof,
-    pub(crate) form: Form,
+    pub(crate) form: BodyForm,
     /// `If-None-Match`; empty when there is none.
     tags: Box<str>,
 }
@@ -65,7 +65,7 @@ impl ShopRequest {
             query: target.split_once('?').map_or("", |(_, query)| query).into(),
             cookie: Proof::Absent,
             token: Proof::Absent,
-            form: Form::Fields,
+            form: BodyForm::Fields,
             tags: Box::default(),
         };
         for (name, value) in fields {
@@ -92,9 +92,9 @@ impl ShopRequest {
         } else if name.eq_ignore_ascii_case(b"content-type") {
             let kind = value.split(';').next().unwrap_or_default().trim();
             self.form = match kind {
-                _ if kind.eq_ignore_ascii_case("application/json") => Form::Json,
-                _ if kind.eq_ignore_ascii_case("application/x-www-form-urlencoded") => Form::Fields,
-                _ => Form::Other,
+                _ if kind.eq_ignore_ascii_case("application/json") => BodyForm::Json,
+                _ if kind.eq_ignore_ascii_case("application/x-www-form-urlencoded") => BodyForm::Fields,
+                _ => BodyForm::Other,
             };
         } else if name.eq_ignore_ascii_case(b"if-none-match") {
             self.tags = value.into();
@@ -128,15 +128,15 @@ pub(crate) enum Unread {
 }
 
 impl Said {
-    pub(crate) fn read(form: Form, body: &[u8]) -> Result<Self, Unread> {
+    pub(crate) fn read(form: BodyForm, body: &[u8]) -> Result<Self, Unread> {
         match form {
             _ if body.is_empty() => Ok(Self::default()),
-            Form::Other => Err(Unread::Kind),
-            Form::Fields => {
+            BodyForm::Other => Err(Unread::Kind),
+            BodyForm::Fields => {
                 let fields = form_urlencoded::parse(body);
                 Ok(Self(fields.map(|(name, value)| (name.into_owned(), value.into_owned())).collect()))
             }
-            Form::Json => {
+            BodyForm::Json => {
                 let Ok(serde_json::Value::Object(members)) = serde_json::from_slice(body) else {
                     return Err(Unread::Broken);
                 };

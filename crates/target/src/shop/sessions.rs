@@ -99,7 +99,7 @@ pub(crate) struct Session {
     /// Empty before the login.
     pub(crate) user: Box<str>,
     pub(crate) cart: Cart,
-    pub(crate) order: Option<Order>,
+    pub(crate) order: Option<PaidOrder>,
     /// Requests that came with its cookie or token, and the one that made it.
     pub(crate) requests: u64,
 }
@@ -113,7 +113,7 @@ impl Session {
 
 /// What was paid for, and is looked at until it is ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Order {
+pub(crate) struct PaidOrder {
     pub(crate) cents: u64,
     pub(crate) looks: u32,
     /// The look that finds it ready.
@@ -131,7 +131,7 @@ struct SessionSlot {
 
 /// What became of sessions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Tally {
+pub(crate) struct SessionTally {
     pub(crate) made: u64,
     /// By their users.
     pub(crate) ended: u64,
@@ -141,7 +141,7 @@ pub(crate) struct Tally {
     pub(crate) requests: Option<(u64, u64)>,
 }
 
-impl Tally {
+impl SessionTally {
     pub(crate) fn open(&self) -> u64 {
         self.made - self.ended - self.displaced
     }
@@ -153,7 +153,7 @@ struct Places {
     free: Vec<u16>,
     /// Goes round, and takes the first that was not used since its last visit.
     hand: usize,
-    tally: Tally,
+    tally: SessionTally,
 }
 
 impl Places {
@@ -243,8 +243,8 @@ impl Sessions {
     }
 
     /// What became of all.
-    pub(crate) fn tally(&self) -> Tally {
-        let mut sum = Tally::default();
+    pub(crate) fn tally(&self) -> SessionTally {
+        let mut sum = SessionTally::default();
         for stripe in &self.stripes {
             let places = stripe.lock();
             sum.made += places.tally.made;

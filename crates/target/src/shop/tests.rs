@@ -28,7 +28,7 @@ impl World {
         let body = parts.next().unwrap_or_default();
         let path = target.split('?').next().expect("a path").trim_start_matches('/');
         let (name, rest) = path.split_once('/').map_or((path, None), |(name, rest)| (name, Some(rest)));
-        let page = Page::of(name, rest).expect("a page").expect("a good name");
+        let page = ShopPage::of(name, rest).expect("a page").expect("a good name");
         let cookie = user.cookie.as_ref().map(|cookie| ("Cookie", format!("sid={cookie}")));
         let token = user.token.as_ref().map(|token| ("Authorization", format!("Bearer {token}")));
         let kind = body.starts_with('{').then(|| ("Content-Type", "application/json".to_owned()));
@@ -225,8 +225,9 @@ fn what_makes_no_sense_is_refused() {
     let requested = ShopRequest::read("POST", "/cart", std::iter::empty());
     let mut shop =
         Shop { shop_thread: &mut world.shop_thread, sessions: &world.sessions, is_secure: true, seen: Seen::default() };
-    assert_eq!(response(Page::Cart, &requested, None, &mut shop).status, 413);
-    let login = response(Page::Login, &ShopRequest::read("GET", "/login", std::iter::empty()), Some(b""), &mut shop);
+    assert_eq!(response(ShopPage::Cart, &requested, None, &mut shop).status, 413);
+    let login =
+        response(ShopPage::Login, &ShopRequest::read("GET", "/login", std::iter::empty()), Some(b""), &mut shop);
     assert!(login.kind.more.expect("a cookie").1.ends_with("; Secure"), "over TLS only");
 }
 

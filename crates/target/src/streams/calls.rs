@@ -7,7 +7,7 @@ use wire::grpc::{self, Status};
 use wire::hpack::FieldList;
 
 use super::{AHEAD_BYTES_MAX, Streams, TURN_BYTES};
-use crate::greeter::{Call, Ending, Zips};
+use crate::greeter::{Call, CallEnding, Zips};
 use crate::routes::Route;
 use crate::tools::Tools;
 
@@ -69,7 +69,7 @@ impl Streams {
         self.requests = self.requests.saturating_add(1);
         let encoding = fields.find(b"grpc-encoding").unwrap_or(b"identity");
         if encoding != b"identity" && encoding != b"gzip" {
-            self.refuse(number, &Ending::new(Status::UNIMPLEMENTED, "only gzip is understood"), tools);
+            self.refuse(number, &CallEnding::new(Status::UNIMPLEMENTED, "only gzip is understood"), tools);
             return true;
         }
         let accepts = fields
@@ -79,7 +79,7 @@ impl Streams {
         let timeout = fields.find(b"grpc-timeout").and_then(grpc::parse_timeout);
         let deadline = timeout.map_or(Nanos::NEVER, |timeout| at + timeout.into());
         match Call::new(fields.find(b":path").unwrap_or_default(), zips, deadline) {
-            None => self.refuse(number, &Ending::new(Status::UNIMPLEMENTED, "no such method"), tools),
+            None => self.refuse(number, &CallEnding::new(Status::UNIMPLEMENTED, "no such method"), tools),
             Some(call) => {
                 self.calls.live.insert(number, call);
                 self.take_messages(number, &[], is_last, at, tools);
@@ -89,7 +89,7 @@ impl Streams {
     }
 
     /// Ends a call that has not begun.
-    fn refuse(&mut self, number: u32, ending: &Ending, tools: &Tools) {
+    fn refuse(&mut self, number: u32, ending: &CallEnding, tools: &Tools) {
         let status = ending.status.index().to_string();
         let message = grpc::percent_encode(&ending.message);
         let mut fields = vec![(&b"content-type"[..], grpc::CONTENT_TYPE), (b"grpc-status", status.as_bytes())];
@@ -207,7 +207,7 @@ impl Streams {
         }
     }
 
-    fn end_call(&mut self, number: u32, ending: &Ending) {
+    fn end_call(&mut self, number: u32, ending: &CallEnding) {
         let status = ending.status.index().to_string();
         let message = grpc::percent_encode(&ending.message);
         let message = (!message.is_empty()).then_some((&b"grpc-message"[..], &message[..]));

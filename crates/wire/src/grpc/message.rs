@@ -16,7 +16,7 @@ pub fn push_message(bytes: &[u8], is_compressed: bool, out: &mut Vec<u8>) {
 
 /// What the front of the input meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Piece<'a> {
+pub enum MessagePiece<'a> {
     /// All input was taken, and a message or its prefix is not complete.
     NeedMore,
     /// A message has begun.
@@ -57,12 +57,12 @@ impl Default for Messages {
 }
 
 impl Messages {
-    /// Understands the front of `input`: how many bytes, and what they meant. Call it again until it says [`Piece::NeedMore`].
+    /// Understands the front of `input`: how many bytes, and what they meant. Call it again until it says [`MessagePiece::NeedMore`].
     ///
     /// # Errors
     /// The bytes are no messages.
     #[inline]
-    pub fn handle<'a>(&mut self, input: &'a [u8]) -> Result<(usize, Piece<'a>), BadFlag> {
+    pub fn handle<'a>(&mut self, input: &'a [u8]) -> Result<(usize, MessagePiece<'a>), BadFlag> {
         match self.place {
             Position::Prefix { taken } => {
                 let had = usize::from(taken);
@@ -74,21 +74,21 @@ impl Messages {
                 }
                 if had + more < PREFIX_BYTES {
                     self.place = Position::Prefix { taken: (had + more) as u8 };
-                    return Ok((more, Piece::NeedMore));
+                    return Ok((more, MessagePiece::NeedMore));
                 }
                 let length = u32::from_be_bytes(length);
                 self.place = Position::Inside { left: length };
-                Ok((more, Piece::Begun { is_compressed: flag == 1, length }))
+                Ok((more, MessagePiece::Begun { is_compressed: flag == 1, length }))
             }
             Position::Inside { left: 0 } => {
                 self.place = Position::Prefix { taken: 0 };
-                Ok((0, Piece::End))
+                Ok((0, MessagePiece::End))
             }
-            Position::Inside { .. } if input.is_empty() => Ok((0, Piece::NeedMore)),
+            Position::Inside { .. } if input.is_empty() => Ok((0, MessagePiece::NeedMore)),
             Position::Inside { left } => {
                 let count = input.len().min(left as usize);
                 self.place = Position::Inside { left: left - count as u32 };
-                Ok((count, Piece::Bytes(&input[..count])))
+                Ok((count, MessagePiece::Bytes(&input[..count])))
             }
         }
     }

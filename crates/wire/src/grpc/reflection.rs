@@ -69,7 +69,7 @@ pub struct Response {
 pub enum ReflectionBody {
     /// Files, each a `FileDescriptorProto`.
     #[prost(message, tag = "4")]
-    Files(Files),
+    DescriptorFiles(DescriptorFiles),
     /// Numbers of extensions.
     #[prost(message, tag = "5")]
     ExtensionNumbers(ExtensionNumbers),
@@ -83,7 +83,7 @@ pub enum ReflectionBody {
 
 /// Files that define something, and may come with what they import.
 #[derive(Clone, PartialEq, Eq, Message)]
-pub struct Files {
+pub struct DescriptorFiles {
     /// Each a `FileDescriptorProto`.
     #[prost(bytes = "vec", repeated, tag = "1")]
     pub files: Vec<Vec<u8>>,

@@ -1,11 +1,11 @@
 //! The answer to a call as a machine: its head, its messages, and the status that it ends with.
 
-use super::{Messages, Piece, Status, is_content_type};
+use super::{MessagePiece, Messages, Status, is_content_type};
 use crate::hpack::FieldList;
 
 /// What is wrong with an answer. The first fault is the one that counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
+pub enum ResponseFault {
     /// A message begins with a flag that is neither 0 nor 1.
     #[error("a message begins with a flag that is neither 0 nor 1")]
     Flag,
@@ -43,11 +43,11 @@ pub enum Fault {
 
 /// Why a call has no status of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wrong {
+pub enum StatusError {
     /// HTTP says how it ended.
     Http,
     /// The answer breaks the rules.
-    Fault(Fault),
+    ResponseFault(ResponseFault),
 }
 
 /// How the messages of an answer are compressed that say so.
@@ -81,7 +81,7 @@ pub struct Response {
     is_grpc: bool,
     received: u64,
     status: StatusFields,
-    fault: Option<Fault>,
+    fault: Option<ResponseFault>,
 }
 
 impl Response {
@@ -123,21 +123,21 @@ impl Response {
 
     /// Something is wrong that only those see who look into messages.
     #[cold]
-    pub fn blame(&mut self, fault: Fault) {
+    pub fn blame(&mut self, fault: ResponseFault) {
         self.fault.get_or_insert(fault);
     }
 
     /// Understands the front of `input`, as long as nothing was wrong: how many bytes, and what they meant. Call it again until it says
-    /// [`Piece::NeedMore`]. `is_read`: somebody wants to see what messages hold.
+    /// [`MessagePiece::NeedMore`]. `is_read`: somebody wants to see what messages hold.
     ///
     /// # Errors
     /// The answer breaks the rules, which is remembered.
     #[inline]
-    pub fn handle<'a>(&mut self, input: &'a [u8], is_read: bool) -> Result<(usize, Piece<'a>), Fault> {
-        let handled = self.reader.handle(input).map_err(|_| Fault::Flag);
+    pub fn handle<'a>(&mut self, input: &'a [u8], is_read: bool) -> Result<(usize, MessagePiece<'a>), ResponseFault> {
+        let handled = self.reader.handle(input).map_err(|_| ResponseFault::Flag);
         let checked = handled.and_then(|(taken, piece)| match piece {
-            Piece::Begun { is_compressed: true, .. } => self.may_be_compressed(is_read).map(|()| (taken, piece)),
-            Piece::End => {
+            MessagePiece::Begun { is_compressed: true, .. } => self.may_be_compressed(is_read).map(|()| (taken, piece)),
+            MessagePiece::End => {
                 self.received += 1;
                 Ok((taken, piece))
             }
@@ -149,12 +149,12 @@ impl Response {
         checked
     }
 
-    fn may_be_compressed(&self, is_read: bool) -> Result<(), Fault> {
+    fn may_be_compressed(&self, is_read: bool) -> Result<(), ResponseFault> {
         match self.encoding {
-            Encoding::None => Err(Fault::Encoding),
-            Encoding::NotOffered => Err(Fault::NotOffered),
+            Encoding::None => Err(ResponseFault::Encoding),
+            Encoding::NotOffered => Err(ResponseFault::NotOffered),
             // Nobody here can read it.
-            Encoding::Foreign if is_read => Err(Fault::Unzip),
+            Encoding::Foreign if is_read => Err(ResponseFault::Unzip),
             Encoding::Foreign | Encoding::Gzip => Ok(()),
         }
     }
@@ -171,21 +171,23 @@ impl Response {
     ///
     /// # Errors
     /// It has none, or what came before does not go with it.
-    pub fn ending(&self, http_status: u16, responses_stream: bool) -> Result<Status, Wrong> {
+    pub fn ending(&self, http_status: u16, responses_stream: bool) -> Result<Status, StatusError> {
         let reported = if let StatusFields::Status(status) = self.status { Some(status) } else { None };
         // Who says how it ended is believed, but not that something else is a good answer.
         let Some(status) = reported.filter(|status| *status != Status::OK || self.is_grpc) else {
             return Err(match self.status {
-                StatusFields::Nonsense => Wrong::Fault(Fault::BadStatus),
-                _ if http_status != 200 => Wrong::Http,
-                _ if !self.is_grpc => Wrong::Fault(Fault::ContentType),
-                _ => Wrong::Fault(self.fault.unwrap_or(Fault::NoStatus)),
+                StatusFields::Nonsense => StatusError::ResponseFault(ResponseFault::BadStatus),
+                _ if http_status != 200 => StatusError::Http,
+                _ if !self.is_grpc => StatusError::ResponseFault(ResponseFault::ContentType),
+                _ => StatusError::ResponseFault(self.fault.unwrap_or(ResponseFault::NoStatus)),
             });
         };
         match self.fault {
-            Some(fault) => Err(Wrong::Fault(fault)),
-            None if self.is_grpc && !self.reader.is_between() => Err(Wrong::Fault(Fault::Cut)),
-            None if status == Status::OK && !responses_stream && self.received != 1 => Err(Wrong::Fault(Fault::Count)),
+            Some(fault) => Err(StatusError::ResponseFault(fault)),
+            None if self.is_grpc && !self.reader.is_between() => Err(StatusError::ResponseFault(ResponseFault::Cut)),
+            None if status == Status::OK && !responses_stream && self.received != 1 => {
+                Err(StatusError::ResponseFault(ResponseFault::Count))
+            }
             None => Ok(status),
         }
     }

@@ -18,10 +18,10 @@ fn read(pieces: &[&[u8]]) -> Option<(Vec<Message>, bool)> {
             let (taken, what) = machine.handle(rest).ok()?;
             rest = &rest[taken..];
             match what {
-                Piece::NeedMore => break,
-                Piece::Begun { is_compressed, length } => current = Some((is_compressed, Vec::new(), length)),
-                Piece::Bytes(bytes) => current.as_mut()?.1.extend_from_slice(bytes),
-                Piece::End => {
+                MessagePiece::NeedMore => break,
+                MessagePiece::Begun { is_compressed, length } => current = Some((is_compressed, Vec::new(), length)),
+                MessagePiece::Bytes(bytes) => current.as_mut()?.1.extend_from_slice(bytes),
+                MessagePiece::End => {
                     let (is_compressed, bytes, length) = current.take()?;
                     assert_eq!(bytes.len(), length as usize);
                     all.push((is_compressed, bytes));

@@ -11,7 +11,7 @@ use rustls::{RootCertStore, SupportedProtocolVersion, version};
 
 use super::crypto;
 use super::verify::{Anybody, NoCertificate, Refused, Verifier, Witness};
-use super::{Part, Session, SetupError, Side, TlsFault};
+use super::{CertificatePart, Session, SetupError, Side, TlsFault};
 
 /// Sessions of a thread that can be resumed. One target has few names; each keeps up to eight tickets.
 const SESSIONS_MAX: usize = 64;
@@ -138,7 +138,7 @@ fn config_of(
     let trust = match &settings.trust {
         Trust::Anybody => Arc::new(Anybody(provider.clone())),
         Trust::Roots(roots) => verified(roots.iter().map(|der| CertificateDer::from(der.clone())).collect(), false)?,
-        Trust::Pem(text) => verified(certificates(text, Part::Authorities)?, true)?,
+        Trust::Pem(text) => verified(certificates(text, CertificatePart::Authorities)?, true)?,
     };
     let builder = builder.dangerous().with_custom_certificate_verifier(trust);
     let mut config = match &settings.certificate {
@@ -146,7 +146,7 @@ fn config_of(
         Some((chain, key)) => {
             let key = private_key(key)?;
             let of_pair = of_pair(&key);
-            builder.with_client_auth_cert(certificates(chain, Part::Own)?, key).map_err(of_pair)?
+            builder.with_client_auth_cert(certificates(chain, CertificatePart::Own)?, key).map_err(of_pair)?
         }
     };
     config.alpn_protocols = settings.alpn.iter().map(|name| name.clone().into_bytes()).collect();
@@ -167,7 +167,7 @@ fn verifier(
             && is_strict
         {
             return Err(SetupError::BadCertificate {
-                of: Part::Authorities,
+                of: CertificatePart::Authorities,
                 number: index + 1,
                 reason: error.to_string(),
             });
@@ -175,7 +175,7 @@ fn verifier(
     }
     let inner = WebPkiServerVerifier::builder_with_provider(roots.into(), provider.clone())
         .build()
-        .map_err(|_| SetupError::NoCertificate { of: Part::Authorities })?;
+        .map_err(|_| SetupError::NoCertificate { of: CertificatePart::Authorities })?;
     let pinned = if is_strict { certificates } else { Vec::new() };
     Ok(Verifier { inner, pinned, names: names.to_vec(), witness: witness.clone() })
 }
@@ -190,7 +190,7 @@ fn provider(groups: &[String]) -> Result<CryptoProvider, SetupError> {
 }
 
 /// All certificates of a PEM text.
-pub(super) fn certificates(text: &[u8], of: Part) -> Result<Vec<CertificateDer<'static>>, SetupError> {
+pub(super) fn certificates(text: &[u8], of: CertificatePart) -> Result<Vec<CertificateDer<'static>>, SetupError> {
     let mut found = Vec::new();
     for (index, certificate) in CertificateDer::pem_slice_iter(text).enumerate() {
         let number = index + 1;

@@ -123,7 +123,7 @@ impl TlsFault {
 
 /// Whose certificates a text holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum CertificatePart {
     /// Those who are trusted.
     Authorities,
     /// One's own.
@@ -137,7 +137,7 @@ pub enum SetupError {
     #[error("there is no PEM certificate in it")]
     NoCertificate {
         /// Which text.
-        of: Part,
+        of: CertificatePart,
     },
     /// There is no key in a text that should hold one.
     #[error("there is no PEM private key in it")]
@@ -146,7 +146,7 @@ pub enum SetupError {
     #[error("certificate {number} in it is unusable: {reason}")]
     BadCertificate {
         /// Which text.
-        of: Part,
+        of: CertificatePart,
         /// Counted from 1.
         number: usize,
         /// What the parser says.

@@ -7,7 +7,7 @@ use rustls::server::{UnbufferedServerConnection, WebPkiClientVerifier};
 
 use super::client::{certificates, of_pair, private_key};
 use super::crypto;
-use super::{Part, Session, SetupError, Side, TlsFault};
+use super::{CertificatePart, Session, SetupError, Side, TlsFault};
 
 /// How a server makes its sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,9 +46,9 @@ impl ServerConfig {
             None => builder.with_no_client_auth(),
             Some(text) => {
                 let mut roots = RootCertStore::empty();
-                for (index, certificate) in certificates(text, Part::Authorities)?.into_iter().enumerate() {
+                for (index, certificate) in certificates(text, CertificatePart::Authorities)?.into_iter().enumerate() {
                     roots.add(certificate).map_err(|error| SetupError::BadCertificate {
-                        of: Part::Authorities,
+                        of: CertificatePart::Authorities,
                         number: index + 1,
                         reason: error.to_string(),
                     })?;
@@ -61,7 +61,7 @@ impl ServerConfig {
         };
         let key = private_key(&settings.key)?;
         let of_pair = of_pair(&key);
-        let chain = certificates(&settings.certificates, Part::Own)?;
+        let chain = certificates(&settings.certificates, CertificatePart::Own)?;
         let mut config = builder.with_single_cert(chain, key).map_err(of_pair)?;
         config.alpn_protocols = settings.alpn.iter().map(|name| name.clone().into_bytes()).collect();
         if let Some(ticketer) = crypto::ticketer() {

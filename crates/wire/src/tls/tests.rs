@@ -243,7 +243,10 @@ fn texts_that_are_no_certificates() {
     let authority = authority();
     let mut settings = client_of(&authority, "here");
     settings.trust = Trust::Pem(b"hello".to_vec());
-    assert_eq!(ClientConfig::new(&settings).err(), Some(SetupError::NoCertificate { of: Part::Authorities }));
+    assert_eq!(
+        ClientConfig::new(&settings).err(),
+        Some(SetupError::NoCertificate { of: CertificatePart::Authorities })
+    );
     settings.trust = Trust::Pem(b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n".to_vec());
     assert!(matches!(ClientConfig::new(&settings).err(), Some(SetupError::BadCertificate { number: 1, .. })));
     let (one, other) = (authority.signs("a", 2020..2100), authority.signs("b", 2020..2100));

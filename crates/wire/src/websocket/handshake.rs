@@ -288,14 +288,14 @@ fn whole(
     }
 }
 
-type Fields<'h, 'b> = &'h [httparse::Header<'b>];
+type HandshakeFields<'h, 'b> = &'h [httparse::Header<'b>];
 
-fn all<'h, 'b: 'h>(fields: Fields<'h, 'b>, name: &'h str) -> impl Iterator<Item = &'b [u8]> + 'h {
+fn all<'h, 'b: 'h>(fields: HandshakeFields<'h, 'b>, name: &'h str) -> impl Iterator<Item = &'b [u8]> + 'h {
     fields.iter().filter(move |field| field.name.eq_ignore_ascii_case(name)).map(|field| field.value)
 }
 
 /// The value of a field that must not come twice.
-fn one<'h, 'b: 'h>(fields: Fields<'h, 'b>, name: &'h str) -> Option<&'b [u8]> {
+fn one<'h, 'b: 'h>(fields: HandshakeFields<'h, 'b>, name: &'h str) -> Option<&'b [u8]> {
     let mut values = all(fields, name);
     let value = values.next()?;
     if values.next().is_some() { None } else { Some(value.trim_ascii()) }
@@ -305,7 +305,7 @@ fn words(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii).filter(|word| !word.is_empty())
 }
 
-fn upgrades(fields: Fields<'_, '_>) -> Result<(), HandshakeFault> {
+fn upgrades(fields: HandshakeFields<'_, '_>) -> Result<(), HandshakeFault> {
     let says = |name: &str, word: &[u8]| all(fields, name).flat_map(words).any(|each| each.eq_ignore_ascii_case(word));
     if says("upgrade", b"websocket") && says("connection", b"upgrade") { Ok(()) } else { Err(HandshakeFault::Upgrade) }
 }

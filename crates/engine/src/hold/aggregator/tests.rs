@@ -19,7 +19,7 @@ fn with_aggregator(shards: usize, test: impl FnOnce(&mut HoldAggregator)) {
 fn with_aggregator_of(place: Where, shards: usize, test: impl FnOnce(&mut HoldAggregator)) {
     let (plan, stop, clock) = (Arc::new(plan()), StopHandle::default(), Clock::start());
     let (orders, started) = (Arc::new(Orders::new(&plan, shards as u64)), clock.now());
-    let setting = Setting { clock, started, plan, stop, orders, before: (0, None), place };
+    let setting = AggregatorSetup { clock, started, plan, stop, orders, before: (0, None), place };
     let (taken, _shards): (Vec<_>, Vec<_>) = (0..shards).map(|_| std::sync::mpsc::channel()).unzip();
     test(&mut HoldAggregator::new(setting, taken));
 }

@@ -9,7 +9,7 @@ use crate::times::Backlog;
 
 /// How a scenario ended, over all shards.
 #[derive(Clone, Debug)]
-pub(crate) struct Ended {
+pub(crate) struct ScenarioEnds {
     /// From the start to the instant from which nothing of it was started any more.
     pub(crate) stopped_at: Nanos,
     /// What was started and not ended; of a plan that came to its end.
@@ -22,14 +22,14 @@ pub(crate) struct Ended {
     pub(crate) first_times: Distribution,
 }
 
-impl Default for Ended {
+impl Default for ScenarioEnds {
     fn default() -> Self {
         let (stopped_at, backlog, slices) = (Nanos::ZERO, Some(Backlog::default()), Slices::default());
         Self { stopped_at, backlog, spent: None, slices, first_times: Distribution::default() }
     }
 }
 
-impl Ended {
+impl ScenarioEnds {
     /// The same of one more shard.
     pub(super) fn add(&mut self, stopped_at: Nanos, backlog: Option<Backlog>, spent: Option<BudgetPart>) {
         let sum = |(sum, more): (Backlog, Backlog)| Backlog {

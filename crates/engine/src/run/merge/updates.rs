@@ -1,30 +1,30 @@
 //! Intervals that are ready, as they are told.
 
-use super::{Merger, Ready};
+use super::{Merger, ReadyInterval};
 use crate::run::Interval;
 use crate::run::rows::{KeptInterval, Span};
 use crate::run::totals::{Totals, paused_of_all};
 
 impl Merger {
     /// An interval that is ready, with what is known of it.
-    pub(in crate::run) fn reported_as(&self, ready: &Ready) -> Interval<'_> {
+    pub(in crate::run) fn reported_as(&self, ready: &ReadyInterval) -> Interval<'_> {
         let (seen, added) = self.parts(ready);
         self.span(ready).interval(seen, added, &self.total)
     }
 
     /// The same, for those who take it later.
-    pub(in crate::run) fn keep(&self, ready: &Ready) -> KeptInterval {
+    pub(in crate::run) fn keep(&self, ready: &ReadyInterval) -> KeptInterval {
         let (seen, added) = self.parts(ready);
         KeptInterval::new(self.span(ready), seen.clone(), added.clone(), self.total.clone())
     }
 
     /// What happened in an interval, and what of it is new.
-    fn parts(&self, ready: &Ready) -> (&Totals, &Totals) {
+    fn parts(&self, ready: &ReadyInterval) -> (&Totals, &Totals) {
         let seen = if ready.is_current { &self.current } else { &self.again };
         (seen, if ready.is_again { &self.added } else { &self.current })
     }
 
-    fn span(&self, ready: &Ready) -> Span {
+    fn span(&self, ready: &ReadyInterval) -> Span {
         let (from, to) = (ready.from, ready.to);
         Span {
             number: ready.number,

@@ -6,7 +6,7 @@ use pacing::Nanos;
 use plan::{Flags, Node, OnFailure, Plan, Program, UserShape, UserStage};
 
 use super::{answered, ask, fixed, or, plan, played, users};
-use crate::swarm::history::{History, Setting};
+use crate::swarm::history::{History, Setup};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -25,7 +25,7 @@ fn lasting(count: u64, time: &str) -> Flags {
 }
 
 fn run(plan: Plan, threads: usize) -> History {
-    played(Setting { plan, threads, ..Setting::calm(11) })
+    played(Setup { plan, threads, ..Setup::calm(11) })
 }
 
 fn steps(history: &History) -> [u64; 3] {

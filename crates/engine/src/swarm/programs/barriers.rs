@@ -8,7 +8,7 @@ use plan::{Barrier, Flags, Node, OnFailure, Plan, Program, Think, UserShape, Use
 
 use super::{answered, ask, fixed, or, plan, played, rate, users};
 use crate::BarrierStats;
-use crate::swarm::history::{History, Setting};
+use crate::swarm::history::{History, Setup};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -23,7 +23,7 @@ fn barrier(users: u64, within: Option<u64>) -> Barrier {
 
 fn run(mut plan: Plan, barriers: Vec<Barrier>, threads: usize) -> History {
     plan.barriers = barriers;
-    played(Setting { plan, threads, ..Setting::calm(11) })
+    played(Setup { plan, threads, ..Setup::calm(11) })
 }
 
 fn met(users: u64, full: u64, by_time: u64, short: u64) -> Vec<BarrierStats> {

@@ -8,7 +8,7 @@ use pacing::change::ChangeKind;
 use plan::{ConnectionCount, Flags, Load, OnFailure, Plan, Program};
 
 use super::{answered, ask, fixed, or, plan, played, rate};
-use crate::swarm::history::{History, Setting};
+use crate::swarm::history::{History, Setup};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -22,7 +22,7 @@ fn three(paths: &[&str], flags: Flags) -> Plan {
 }
 
 fn run(plan: Plan, threads: usize) -> History {
-    played(Setting { plan, threads, ..Setting::calm(11) })
+    played(Setup { plan, threads, ..Setup::calm(11) })
 }
 
 fn steps(history: &History) -> [u64; 3] {
@@ -143,7 +143,7 @@ fn a_pause_holds_users_that_get_ready() {
         plan.scenarios[0].program.start = vec![or(0, OnFailure::Next), fixed(100), or(0, OnFailure::Next)];
         let second = Nanos(SECOND);
         let changes = vec![(Nanos(0), 0, ChangeKind::Pause), (second, 0, ChangeKind::Resume)];
-        let history = played(Setting { plan, threads, changes, ..Setting::calm(11) });
+        let history = played(Setup { plan, threads, changes, ..Setup::calm(11) });
         let [started, requested, stopped] = steps(&history);
         let counts = &history.total.counts;
         assert_eq!((requested, counts.dropped(), counts.unfinished()), (100, 0, 0), "{threads}");

@@ -8,7 +8,7 @@ use plan::{DynamicParts, Extract, ExtractFrom, Extraction, Flags, Node, OnFailur
 use super::loops::{Five, IS_204, looking};
 use super::{answered, ask, played, rate, users};
 use crate::DataSources;
-use crate::swarm::history::{History, Setting};
+use crate::swarm::history::{History, Setup};
 
 /// Steps to these paths, and one behind them that is asked for when the status that was taken last is 204.
 fn taking(paths: &[&str], fork: Node, flags: Flags) -> Plan {
@@ -38,7 +38,7 @@ fn fork(most: u16, steps: &[usize]) -> Node {
 
 fn run(plan: Plan, threads: usize) -> History {
     let supplies = DataSources { interpreters: Some(Arc::new(Five)), ..DataSources::default() };
-    played(Setting { plan, threads, supplies, ..Setting::calm(11) })
+    played(Setup { plan, threads, supplies, ..Setup::calm(11) })
 }
 
 const SLOW: usize = 0;

@@ -8,7 +8,7 @@ use pacing::{LevelStage, Nanos};
 use plan::{BudgetPart, Flags, Load, Node, OnFailure, Plan, Program, UserShape, UserStage};
 
 use super::{answered, ask, fixed, or, plan, played, rate, users};
-use crate::swarm::history::{History, Setting};
+use crate::swarm::history::{History, Setup};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -22,11 +22,11 @@ fn three(paths: &[&str], flags: Flags, starts: bool, stops: bool) -> Plan {
 }
 
 fn run(plan: Plan, threads: usize) -> History {
-    played(Setting { plan, threads, ..Setting::calm(11) })
+    played(Setup { plan, threads, ..Setup::calm(11) })
 }
 
 fn changed(plan: Plan, threads: usize, changes: Vec<(Nanos, usize, ChangeKind)>) -> History {
-    played(Setting { plan, threads, changes, ..Setting::calm(11) })
+    played(Setup { plan, threads, changes, ..Setup::calm(11) })
 }
 
 fn lasting(count: u64, time: &str) -> Flags {
@@ -179,7 +179,7 @@ fn who_stands_still_stops_too() {
             plan.scenarios[0].program.nodes = vec![ask(1), fixed(100), ask(1)];
             let changes = vec![(Nanos(SECOND / 2), 0, ChangeKind::Pause)];
             let stop_at = Some((Nanos(2 * SECOND), false));
-            let history = played(Setting { plan, threads, changes, stop_at, ..Setting::calm(11) });
+            let history = played(Setup { plan, threads, changes, stop_at, ..Setup::calm(11) });
             let [started, _, stopped] = steps(&history);
             assert!(started == stopped && started > 0, "{threads}: {started} {stopped}");
             assert!(history.wall < Nanos(2 * SECOND + SECOND / 2), "{threads}: {:?}", history.wall);

@@ -10,7 +10,7 @@ use plan::{
 
 use super::{answered, ask, or, plan, played, rate, users};
 use crate::DataSources;
-use crate::swarm::history::{History, Setting};
+use crate::swarm::history::{History, Setup};
 
 /// By their numbers: the last status was 204, it was another, nobody knows, always, never.
 const CONDITIONS: [&str; 5] = ["status == 204", "status != 204", "throws()", "true", "false"];
@@ -91,7 +91,7 @@ pub(super) fn looking(nodes: Vec<Node>, flags: Flags) -> Plan {
 
 fn run(nodes: Vec<Node>, flags: Flags, threads: usize) -> History {
     let supplies = DataSources { interpreters: Some(Arc::new(Five)), ..DataSources::default() };
-    played(Setting { plan: looking(nodes, flags), threads, supplies, ..Setting::calm(11) })
+    played(Setup { plan: looking(nodes, flags), threads, supplies, ..Setup::calm(11) })
 }
 
 fn repeated(condition: u32, is_until: bool, most: u32, on_failure: OnFailure, nodes: Vec<Node>) -> Node {

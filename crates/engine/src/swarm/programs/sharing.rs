@@ -7,14 +7,14 @@ use pacing::Nanos;
 use plan::{Flags, Load, Node, OnFailure, UserShape, UserStage};
 
 use super::{answered, ask, fixed, plan, played, users};
-use crate::swarm::history::{History, Setting};
+use crate::swarm::history::{History, Setup};
 
 const SECOND: u64 = 1_000_000_000;
 
 fn run(paths: &[&str], nodes: Vec<Node>, flags: Flags, connections: u64, threads: usize) -> History {
     let mut plan = plan(&[(paths, nodes)], flags);
     plan.scenarios[0].shared_connections = Some(connections);
-    played(Setting { plan, threads, ..Setting::calm(11) })
+    played(Setup { plan, threads, ..Setup::calm(11) })
 }
 
 fn mean_ms(history: &History, measure: Measure) -> f64 {
@@ -93,7 +93,7 @@ fn connections_stay_when_users_go() {
         let shape = UserShape::Stages(vec![stage(8, 1_000), stage(2, 1_000), stage(8, 1_000)]);
         plan.scenarios[0].load =
             Load::Closed { users: 8, shape, requests: None, duration: Some(Duration::from_secs(3)) };
-        let history = played(Setting { plan, threads, ..Setting::calm(11) });
+        let history = played(Setup { plan, threads, ..Setup::calm(11) });
         let counts = &history.total.counts;
         assert_eq!((counts.connections_established(), counts.failed()), (4, 0), "{threads}");
         // 4 at a time, then 2, then 4.

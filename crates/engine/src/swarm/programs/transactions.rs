@@ -186,7 +186,7 @@ fn scenarios_side_by_side_have_their_own() {
     let first = vec![timed(ALL, vec![ask(0)]), timed(SLOW, vec![ask(0), fixed(30)])];
     let second = vec![timed(ALL, vec![ask(0), ask(1)])];
     let plan = plan(&[(&["/"], first), (&["/delay/20", "/delay/40"], second)], users(3, 60));
-    let history = played(Setting { plan, threads: 2, ..Setting::calm(5) });
+    let history = played(Setup { plan, threads: 2, ..Setup::calm(5) });
     let [other] = &history.others[..] else { panic!("two scenarios") };
     assert_eq!([0, 1, 2, 3].map(|number| counts(&history, number)[0]), [60, 60, 0, 0]);
     assert_eq!([0, 1, 2, 3].map(|number| counts(other, number)[0]), [0, 0, 60, 0]);

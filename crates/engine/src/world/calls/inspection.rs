@@ -2,7 +2,7 @@
 //! against it, the first ones and a share of the others.
 
 use plan::{Shape, ShapeReader};
-use wire::grpc::{Fault, Unzip};
+use wire::grpc::{ResponseFault, Unzip};
 
 /// So many messages of a shard are held against their type, each of them: who answers wrongly does so at once.
 const TYPED_FIRST: u64 = 1_000;
@@ -73,7 +73,7 @@ impl Inspection {
         shape: Option<&Shape>,
         bytes: &[u8],
         mut keep: impl FnMut(&[u8]),
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ResponseFault> {
         let Inspector { unzip: Some(unzip), unzips: true, unzipped, reader, types, is_misfit } = inspector else {
             keep(bytes);
             let reader = inspector.reader.as_mut().filter(|_| inspector.types);
@@ -82,14 +82,14 @@ impl Inspection {
         self.out.resize(OUT_BYTES, 0);
         let mut rest = bytes;
         loop {
-            let (taken, given) = unzip.handle(rest, &mut self.out).map_err(|_| Fault::Unzip)?;
+            let (taken, given) = unzip.handle(rest, &mut self.out).map_err(|_| ResponseFault::Unzip)?;
             rest = &rest[taken..];
             if given == 0 && rest.is_empty() {
                 return Ok(());
             }
             *unzipped += given as u64;
             if *unzipped > UNZIPPED_BYTES_MAX {
-                return Err(Fault::UnzippedTooLarge);
+                return Err(ResponseFault::UnzippedTooLarge);
             }
             keep(&self.out[..given]);
             let reader = reader.as_mut().filter(|_| *types && !*is_misfit);
@@ -98,7 +98,7 @@ impl Inspection {
     }
 
     /// The message is complete.
-    pub(super) fn end(&mut self, inspector: Box<Inspector>) -> Result<(), Fault> {
+    pub(super) fn end(&mut self, inspector: Box<Inspector>) -> Result<(), ResponseFault> {
         let is_whole = !inspector.unzips || inspector.unzip.as_ref().is_some_and(Unzip::is_whole);
         let ends_well = || inspector.reader.as_ref().is_some_and(|reader| reader.end().is_ok());
         let fits = !inspector.types || (!inspector.is_misfit && ends_well());
@@ -106,16 +106,16 @@ impl Inspection {
             self.spare.push(inspector);
         }
         match (is_whole, fits) {
-            (false, _) => Err(Fault::Unzip),
+            (false, _) => Err(ResponseFault::Unzip),
             (true, false) => Err(self.notice()),
             (true, true) => Ok(()),
         }
     }
 
     #[cold]
-    fn notice(&mut self) -> Fault {
+    fn notice(&mut self) -> ResponseFault {
         self.each_until = self.begun + TYPED_AFTER_MISFIT;
-        Fault::Type
+        ResponseFault::Type
     }
 }
 

@@ -5,7 +5,7 @@
 
 use metrics::{Failure, Outcome};
 use pacing::Nanos;
-use wire::grpc::{self, Status, Wrong};
+use wire::grpc::{self, Status, StatusError};
 use wire::hpack::FieldList;
 
 use super::CallState;
@@ -20,8 +20,8 @@ impl CallState {
     fn outcome(&self, http_status: u16, kept: Option<&mut KeptBody>, step: &PreparedStep) -> (Outcome, Status) {
         let responses_stream = step.call.as_ref().is_some_and(|call| call.responses_stream);
         match self.response.ending(http_status, responses_stream) {
-            Err(Wrong::Http) => judge_failure(Failure::of_http(http_status), step),
-            Err(Wrong::Fault(fault)) => judge_failure(faults::grpc(fault), step),
+            Err(StatusError::Http) => judge_failure(Failure::of_http(http_status), step),
+            Err(StatusError::ResponseFault(fault)) => judge_failure(faults::grpc(fault), step),
             Ok(status) if !step.checks.contains_status(status.index() as u16) => {
                 (Outcome::Failed(Failure::GrpcStatus(status.index() as u8)), status)
             }

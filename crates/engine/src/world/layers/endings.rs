@@ -10,7 +10,7 @@ use crate::slab::Key;
 use crate::user::View;
 use crate::world::ScenarioRuntime;
 use crate::world::connections::Connection;
-use crate::world::exchanges::{Again, Attempt, Given, TRIES_MAX};
+use crate::world::exchanges::{AbandonedAttempt, Again, Attempt, TRIES_MAX};
 use crate::world::phase::Phase;
 
 /// Where users share connections many of them wait on one, and each connection that takes no more requests moves all of them.
@@ -109,7 +109,7 @@ impl ScenarioRuntime {
     /// The attempt is given up: its stream, its place in the queue, or the connection that was opened for it.
     pub(in crate::world) fn give_up<S: Sockets>(
         &mut self,
-        Given { key, socket, stream, sent }: Given,
+        AbandonedAttempt { key, socket, stream, sent }: AbandonedAttempt,
         is_late: bool,
         now: Nanos,
         sockets: &mut S,

@@ -11,7 +11,7 @@ const STREAM: u64 = 0x6f77_6e5f_7661_7273;
 
 /// What a user has drawn for itself.
 #[derive(Debug, Default)]
-pub(super) struct Own {
+pub(super) struct OwnDraws {
     values: Box<[Value]>,
     /// Why one of them could not be had.
     why: Option<String>,
@@ -57,7 +57,7 @@ impl ScenarioRuntime {
         let of_scenario = Random::of_stream(self.work.program.seed ^ STREAM, self.work.scenario as u64).next_u64();
         let of_user = Random::of_stream(of_scenario, number).next_u64();
         let states = &mut self.users.states;
-        let (memory, mut own) = (states.memory.clone(), Own::default());
+        let (memory, mut own) = (states.memory.clone(), OwnDraws::default());
         let mut values = Vec::with_capacity(memory.of_user.len());
         for (place, (variable, pattern)) in memory.of_user.iter().enumerate() {
             let random = Random::of_stream(of_user, place as u64);

@@ -13,7 +13,7 @@ use pacing::{Nanos, Random};
 use plan::{Memory, Node};
 
 use super::super::programs::UserTurn;
-use super::super::{ScenarioRuntime, Work};
+use super::super::{ScenarioConfig, ScenarioRuntime};
 use super::ahead::Ahead;
 use super::evaluator::ScriptEvaluator;
 use crate::data_sources::SharedData;
@@ -46,7 +46,7 @@ pub(in crate::world) struct Rows {
     /// The most users of a closed load.
     users: u64,
     shared_data: SharedData,
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<RowWaiter>,
     /// Those that are read ahead.
     pub(super) ahead: Vec<Ahead>,
 }
@@ -59,7 +59,7 @@ struct OwnFeed {
 }
 
 /// Whoever waits for a row.
-enum Waiting {
+enum RowWaiter {
     /// An exchange whose request is not made.
     Exchange(Key, ForkPart),
     /// A user before a condition.
@@ -82,7 +82,7 @@ pub(super) enum Supply {
 }
 
 impl Rows {
-    pub(super) fn new(work: &Work, evaluator: &ScriptEvaluator, waker: &Waker) -> Self {
+    pub(super) fn new(work: &ScenarioConfig, evaluator: &ScriptEvaluator, waker: &Waker) -> Self {
         let memory = &work.memory;
         let mut numbers: Vec<usize> = memory.columns.iter().map(|column| column.feed as usize).collect();
         numbers.retain(|number| *number < work.shared_data.supplies.feeds.len());
@@ -387,7 +387,7 @@ impl ScenarioRuntime {
         }
         let is_awaited = matches!(self.supply(user, Want::Conditions), Supply::OnItsWay);
         if is_awaited {
-            self.users.states.rows.waiting.push_back(Waiting::User(user, turn));
+            self.users.states.rows.waiting.push_back(RowWaiter::User(user, turn));
         }
         is_awaited
     }
@@ -395,7 +395,7 @@ impl ScenarioRuntime {
     /// An exchange waits for the rows of its request.
     #[cold]
     pub(in crate::world) fn await_rows(&mut self, exchange: Key, part: ForkPart) {
-        self.users.states.rows.waiting.push_back(Waiting::Exchange(exchange, part));
+        self.users.states.rows.waiting.push_back(RowWaiter::Exchange(exchange, part));
     }
 
     /// Rows may have come: whoever waits for them goes on.
@@ -411,8 +411,8 @@ impl ScenarioRuntime {
         {
             left -= 1;
             match one {
-                Waiting::Exchange(key, part) if self.resume_exchange(key, part, now, sockets) => {}
-                Waiting::User(user, turn) if !self.is_awaited(user) => {
+                RowWaiter::Exchange(key, part) if self.resume_exchange(key, part, now, sockets) => {}
+                RowWaiter::User(user, turn) if !self.is_awaited(user) => {
                     self.go_on_behind_rows(user, UserTurn { taken_up: now, ..turn }, now, sockets);
                 }
                 waits => still.push_back(waits),

@@ -1,7 +1,7 @@
 //! What a user remembers and nobody may see: it is taken out of exchanges that are shown.
 
 use metrics::Sample;
-use plan::{Known, Value};
+use plan::{SecretValues, Value};
 
 use super::States;
 use crate::world::ScenarioRuntime;
@@ -50,7 +50,7 @@ pub(in crate::world) fn hide(secrets: &[String], sample: &mut Sample) {
     if secrets.is_empty() {
         return;
     }
-    let known = Known::of_values(secrets.iter().map(String::as_str));
+    let known = SecretValues::of_values(secrets.iter().map(String::as_str));
     for part in &mut sample.parts {
         if let Some(hidden) = known.hide_in(&part.bytes) {
             part.bytes = hidden;

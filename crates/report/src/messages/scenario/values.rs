@@ -1,13 +1,13 @@
 //! What belongs to a place and what was there instead, in Chinese.
 
-use scenario::{ExpressionFault, Given, Things, Wanted};
+use scenario::{ExpressionFault, FoundInstead, Things, Wanted};
 
-pub(super) fn wrong(wanted: Wanted, given: &Given) -> String {
+pub(super) fn wrong(wanted: Wanted, given: &FoundInstead) -> String {
     let given = match given {
-        Given::Nothing => "而不是空值".to_owned(),
-        Given::List => "而不是列表".to_owned(),
-        Given::Map => "而不是映射".to_owned(),
-        Given::Text(text) => format!("而不是 '{text}'"),
+        FoundInstead::Nothing => "而不是空值".to_owned(),
+        FoundInstead::List => "而不是列表".to_owned(),
+        FoundInstead::Map => "而不是映射".to_owned(),
+        FoundInstead::Text(text) => format!("而不是 '{text}'"),
     };
     let (word, example) = match wanted {
         Wanted::Map => ("映射", "请逐行写“键: 值”并缩进"),

@@ -20,12 +20,12 @@ fn one_look_that_missed_is_no_bound() {
         let upper_was = |trial: &&Trial| trial.order.at == upper && trial.class == Class::Missed;
         let purposes: Vec<Purpose> = trials.iter().filter(upper_was).map(|trial| trial.order.purpose).collect();
         // Without time for a second trial the first is believed.
-        assert!(purposes.contains(&Purpose::Full) || found.ended == Ended::Budget, "look {number}: {purposes:?}");
+        assert!(purposes.contains(&Purpose::Full) || found.ended == SearchEnd::Budget, "look {number}: {purposes:?}");
     }
 }
 
 /// A long trial in which response times grow by `factor` from its first third to its last.
-fn growing(order: &TrialOrder, factor: f64) -> Outcome {
+fn growing(order: &TrialOrder, factor: f64) -> TrialOutcome {
     let mut outcome = EDGE.outcome(order);
     if order.purpose != Purpose::Confirm {
         return outcome;
@@ -56,7 +56,7 @@ fn what_slows_down_far_from_its_goal_is_held() {
 fn a_machine_that_both_fill_is_reported() {
     let shared = |order: &TrialOrder| {
         let outcome = EDGE.outcome(order);
-        Outcome { limit: if order.at > EDGE.at { "machine" } else { "plan_kept" }, ..outcome }
+        TrialOutcome { limit: if order.at > EDGE.at { "machine" } else { "plan_kept" }, ..outcome }
     };
     assert_eq!(run_with(settings(&EDGE), shared).0.limit, "machine");
     assert_eq!(run(&EDGE, settings(&EDGE)).0.limit, "target");

@@ -64,19 +64,19 @@ fn methods_queries_and_tags_are_read() {
 #[test]
 fn forms_are_read() {
     type Fields = &'static [(&'static str, &'static str)];
-    let cases: [(Form, &str, Result<Fields, Unread>); 12] = [
-        (Form::Fields, "user=ann&csrf=1", Ok(&[("user", "ann"), ("csrf", "1")])),
-        (Form::Fields, "user=a%26b+c%e4%bd%a0", Ok(&[("user", "a&b c你")])),
-        (Form::Fields, "user", Ok(&[("user", "")])),
-        (Form::Fields, "", Ok(&[])),
-        (Form::Json, "", Ok(&[])),
-        (Form::Json, "{\"sku\":7,\"count\":\"2\",\"b\":true}", Ok(&[("sku", "7"), ("count", "2"), ("b", "true")])),
-        (Form::Json, "{\"deep\":{\"sku\":7},\"none\":null}", Ok(&[])),
-        (Form::Json, "[1]", Err(Unread::Broken)),
-        (Form::Json, "{\"sku\":", Err(Unread::Broken)),
-        (Form::Json, "{} x", Err(Unread::Broken)),
-        (Form::Other, "x", Err(Unread::Kind)),
-        (Form::Other, "", Ok(&[])),
+    let cases: [(BodyForm, &str, Result<Fields, Unread>); 12] = [
+        (BodyForm::Fields, "user=ann&csrf=1", Ok(&[("user", "ann"), ("csrf", "1")])),
+        (BodyForm::Fields, "user=a%26b+c%e4%bd%a0", Ok(&[("user", "a&b c你")])),
+        (BodyForm::Fields, "user", Ok(&[("user", "")])),
+        (BodyForm::Fields, "", Ok(&[])),
+        (BodyForm::Json, "", Ok(&[])),
+        (BodyForm::Json, "{\"sku\":7,\"count\":\"2\",\"b\":true}", Ok(&[("sku", "7"), ("count", "2"), ("b", "true")])),
+        (BodyForm::Json, "{\"deep\":{\"sku\":7},\"none\":null}", Ok(&[])),
+        (BodyForm::Json, "[1]", Err(Unread::Broken)),
+        (BodyForm::Json, "{\"sku\":", Err(Unread::Broken)),
+        (BodyForm::Json, "{} x", Err(Unread::Broken)),
+        (BodyForm::Other, "x", Err(Unread::Kind)),
+        (BodyForm::Other, "", Ok(&[])),
     ];
     for (form, body, expect) in cases {
         let text = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
@@ -84,13 +84,13 @@ fn forms_are_read() {
         assert_eq!(Said::read(form, body.as_bytes()), expect, "{form:?} {body}");
     }
     let deep = format!("{{\"a\":{}", "[".repeat(FORM_DEPTH));
-    assert_eq!(Said::read(Form::Json, deep.as_bytes()), Err(Unread::Broken), "no stack is used up");
+    assert_eq!(Said::read(BodyForm::Json, deep.as_bytes()), Err(Unread::Broken), "no stack is used up");
     let types = [
-        ("application/json; charset=utf-8", Form::Json),
-        ("APPLICATION/JSON", Form::Json),
-        ("application/x-www-form-urlencoded", Form::Fields),
-        ("multipart/form-data; boundary=x", Form::Other),
-        ("", Form::Other),
+        ("application/json; charset=utf-8", BodyForm::Json),
+        ("APPLICATION/JSON", BodyForm::Json),
+        ("application/x-www-form-urlencoded", BodyForm::Fields),
+        ("multipart/form-data; boundary=x", BodyForm::Other),
+        ("", BodyForm::Other),
     ];
     for (value, expect) in types {
         assert_eq!(requested(&[("content-type", value)]).form, expect, "{value}");
@@ -113,9 +113,9 @@ proptest! {
         let requested = ShopRequest::read("POST", &target, fields);
         requested.query("q");
         requested.has(Item::new(1).expect("an item"));
-        for form in [Form::Fields, Form::Json, Form::Other] {
+        for form in [BodyForm::Fields, BodyForm::Json, BodyForm::Other] {
             let said = Said::read(form, &body);
-            prop_assert!(form != Form::Fields || said.is_ok(), "any bytes are a form");
+            prop_assert!(form != BodyForm::Fields || said.is_ok(), "any bytes are a form");
         }
     }
 }

@@ -74,7 +74,7 @@ fn who_leaves_makes_room() {
         }
     }
     let (made, ended) = (3 * STRIPES as u64, 3 * STRIPES as u64);
-    assert_eq!(sessions.tally(), Tally { made, ended, displaced: 0, requests: None });
+    assert_eq!(sessions.tally(), SessionTally { made, ended, displaced: 0, requests: None });
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn threads_meet_and_nothing_is_lost() {
             });
         }
     });
-    let expect = Tally { made: 8_001, ended: 4_000, displaced: 0, requests: Some((2, 8_001)) };
+    let expect = SessionTally { made: 8_001, ended: 4_000, displaced: 0, requests: Some((2, 8_001)) };
     assert_eq!(sessions.tally(), expect);
     let (mut open, mut requests) = (0, 0);
     sessions.each(|_, session| (open, requests) = (open + 1, requests + session.requests));

@@ -48,7 +48,7 @@ struct Case {
     end: Fields,
     http_status: u16,
     responses_stream: bool,
-    ending: Result<Status, Wrong>,
+    ending: Result<Status, StatusError>,
 }
 
 const GOOD: Case = Case {
@@ -61,11 +61,11 @@ const GOOD: Case = Case {
     ending: Ok(Status::OK),
 };
 
-fn wrong(fault: Fault) -> Result<Status, Wrong> {
-    Err(Wrong::Fault(fault))
+fn wrong(fault: ResponseFault) -> Result<Status, StatusError> {
+    Err(StatusError::ResponseFault(fault))
 }
 
-fn ending(case: &Case, pieces: &[&[u8]], is_read: bool) -> (Result<Status, Wrong>, u64, Vec<u8>) {
+fn ending(case: &Case, pieces: &[&[u8]], is_read: bool) -> (Result<Status, StatusError>, u64, Vec<u8>) {
     let (mut response, mut kept) = (Response::default(), Vec::new());
     response.head(&list(case.head), b"identity, gzip,br");
     for piece in pieces {
@@ -76,9 +76,9 @@ fn ending(case: &Case, pieces: &[&[u8]], is_read: bool) -> (Result<Status, Wrong
         {
             rest = &rest[taken..];
             match what {
-                Piece::NeedMore => break,
-                Piece::Bytes(bytes) => kept.extend_from_slice(bytes),
-                Piece::Begun { .. } | Piece::End => {}
+                MessagePiece::NeedMore => break,
+                MessagePiece::Bytes(bytes) => kept.extend_from_slice(bytes),
+                MessagePiece::Begun { .. } | MessagePiece::End => {}
             }
         }
     }
@@ -111,34 +111,34 @@ fn an_response_ends_with_its_status_or_with_what_is_wrong_with_it() {
             Case { messages: &[(false, b"a"), (false, b""), (false, b"b")], responses_stream: true, ..GOOD },
         ),
         ("none on a stream", Case { messages: &[], responses_stream: true, ..GOOD }),
-        ("none", Case { messages: &[], ending: wrong(Fault::Count), ..GOOD }),
-        ("two", Case { messages: &[(false, b"a"), (false, b"b")], ending: wrong(Fault::Count), ..GOOD }),
-        ("half of one", Case { cut: 1, ending: wrong(Fault::Cut), ..GOOD }),
-        ("half a prefix", Case { cut: 5, ending: wrong(Fault::Cut), ..GOOD }),
+        ("none", Case { messages: &[], ending: wrong(ResponseFault::Count), ..GOOD }),
+        ("two", Case { messages: &[(false, b"a"), (false, b"b")], ending: wrong(ResponseFault::Count), ..GOOD }),
+        ("half of one", Case { cut: 1, ending: wrong(ResponseFault::Cut), ..GOOD }),
+        ("half a prefix", Case { cut: 5, ending: wrong(ResponseFault::Cut), ..GOOD }),
         (
             "a status of its own",
             Case { end: &[("grpc-status", "5")], messages: &[], ending: Ok(Status::NOT_FOUND), ..GOOD },
         ),
-        ("no status", Case { end: &[("a", "b")], ending: wrong(Fault::NoStatus), ..GOOD }),
-        ("nonsense", Case { end: &[("grpc-status", "fine")], ending: wrong(Fault::BadStatus), ..GOOD }),
-        ("a page", Case { head: HTML, ending: wrong(Fault::ContentType), ..GOOD }),
+        ("no status", Case { end: &[("a", "b")], ending: wrong(ResponseFault::NoStatus), ..GOOD }),
+        ("nonsense", Case { end: &[("grpc-status", "fine")], ending: wrong(ResponseFault::BadStatus), ..GOOD }),
+        ("a page", Case { head: HTML, ending: wrong(ResponseFault::ContentType), ..GOOD }),
         (
             "a page that says how it failed",
             Case { head: HTML, end: &[("grpc-status", "7")], ending: Ok(Status::PERMISSION_DENIED), ..GOOD },
         ),
         (
             "a status of HTTP",
-            Case { head: HTML, end: &[("a", "b")], http_status: 503, ending: Err(Wrong::Http), ..GOOD },
+            Case { head: HTML, end: &[("a", "b")], http_status: 503, ending: Err(StatusError::Http), ..GOOD },
         ),
         ("compressed as agreed", Case { head: GZIP, messages: &[(true, b"zipped")], ..GOOD }),
-        ("compressed unasked", Case { messages: &[(true, b"zipped")], ending: wrong(Fault::Encoding), ..GOOD }),
+        ("compressed unasked", Case { messages: &[(true, b"zipped")], ending: wrong(ResponseFault::Encoding), ..GOOD }),
         (
             "compressed by another",
-            Case { head: ZSTD, messages: &[(true, b"z")], ending: wrong(Fault::NotOffered), ..GOOD },
+            Case { head: ZSTD, messages: &[(true, b"z")], ending: wrong(ResponseFault::NotOffered), ..GOOD },
         ),
         (
             "compressed, and unknown here",
-            Case { head: BROTLI, messages: &[(true, b"z")], ending: wrong(Fault::Unzip), ..GOOD },
+            Case { head: BROTLI, messages: &[(true, b"z")], ending: wrong(ResponseFault::Unzip), ..GOOD },
         ),
         ("not compressed, though it might be", Case { head: ZSTD, ..GOOD }),
     ];
@@ -151,11 +151,11 @@ fn an_response_ends_with_its_status_or_with_what_is_wrong_with_it() {
 fn a_wrong_flag_is_the_first_fault_and_stays_it() {
     let mut response = Response::default();
     response.head(&list(GRPC), b"");
-    assert_eq!(response.handle(&[2, 0, 0, 0, 0], true), Err(Fault::Flag));
-    response.blame(Fault::Type);
+    assert_eq!(response.handle(&[2, 0, 0, 0, 0], true), Err(ResponseFault::Flag));
+    response.blame(ResponseFault::Type);
     response.status(&list(OK));
     assert!(response.is_broken());
-    assert_eq!(response.ending(200, true), wrong(Fault::Flag));
+    assert_eq!(response.ending(200, true), wrong(ResponseFault::Flag));
 }
 
 #[test]
